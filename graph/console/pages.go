@@ -63,10 +63,10 @@ var tables = map[string]any{
 // templates returns the pages by name. Commands without pages do not parse them.
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	functions := template.FuncMap{
-		"acts": proceduresAt, "age": age, "bars": newChart, "beyond": beyond, "count": pages.Count, "credits": amountOf, "disk": newDisk, "facts": factsOf,
-		"figure":    number,
-		"grouped":   func(v any) string { return grouped(whole(v)) },
-		"happening": newHappening, "human": Human, "joined": joined, "kept": period, "line": shortText, "moment": moment, "page": pathOf,
+		"acts": proceduresAt, "age": age, "bars": newChart, "unnamedAgents": unnamedAgents, "count": pages.Count, "credits": amountOf, "disk": newDisk, "facts": factsOf,
+		"figure":       number,
+		"grouped":      func(v any) string { return grouped(whole(v)) },
+		"activityLine": newActivityLine, "human": Human, "joined": joined, "kept": period, "line": shortText, "moment": moment, "page": pathOf,
 		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "spanfrom": spanFrom, "size": func(v any) string { return fileSize(whole(v)) }, "switchable": switchable,
 		"trace": traceName, "where": where, "whole": whole, "visible": pages.Visible, "words": spaced,
 		"table": func(name string) any { return tables[name] }, "titled": titleAt,

@@ -77,14 +77,14 @@ func proceduresAt(home string, subject bool) []*procedure {
 	return slices.DeleteFunc(slices.Clone(procedures), func(p *procedure) bool { return p.Home != home || (p.Subject != "") != subject })
 }
 
-// spent maps procedures to the time after which they have no effect.
-var spent = map[string]string{
+// endTimeFields maps procedures to the time after which they have no effect.
+var endTimeFields = map[string]string{
 	"suspendBot": "suspendedAt", "removePost": "deletedAt", "removeAttachment": "deletedAt", "removeTask": "removedAt",
 	"removeService": "deletedAt", "removeRating": "removedAt", "withdrawDocument": "withdrawnAt", "revokeInvitation": "revokedAt",
 }
 
-// past reports whether a time is over; false for an empty text.
-func past(stamp string) bool {
+// isPast reports whether a time is over; false for an empty text.
+func isPast(stamp string) bool {
 	at, err := time.Parse(time.RFC3339, stamp)
 	return err == nil && at.Before(time.Now())
 }
@@ -94,12 +94,12 @@ func offered(listed *Section, node, dossier map[string]any) []*procedure {
 	outside := node["suspendedAt"] != nil || node["state"] == "trash"
 	removable := slices.ContainsFunc(objects(dossier, "content"), func(one map[string]any) bool { return whole(one["remaining"]) > 0 })
 	return slices.DeleteFunc(proceduresAt(listed.Path, true), func(p *procedure) bool {
-		if field := spent[p.Name]; field != "" && node[field] != nil || listed.Type == "Bot" && node["state"] == "deleted" {
+		if field := endTimeFields[p.Name]; field != "" && node[field] != nil || listed.Type == "Bot" && node["state"] == "deleted" {
 			return true
 		}
 		switch p.Name {
 		case "revokeInvitation":
-			return whole(node["used"]) >= whole(node["uses"]) || past(textOf(node, "expiresAt"))
+			return whole(node["used"]) >= whole(node["uses"]) || isPast(textOf(node, "expiresAt"))
 		case "reinstateBot":
 			return !outside
 		case "mailOwner":

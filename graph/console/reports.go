@@ -148,8 +148,8 @@ var needs = map[string]struct{ Link, Alert string }{
 // listedMost is the maximum number of cases, presets and operators that the API lists.
 const listedMost = 100
 
-// beyond returns the number of agents that an entry of attention does not name; 0 if it names none at all.
-func beyond(one map[string]any) int64 {
+// unnamedAgents returns the number of agents that an entry of attention does not name; 0 if it names none at all.
+func unnamedAgents(one map[string]any) int64 {
 	named, _ := one["agents"].([]any)
 	if len(named) == 0 {
 		return 0
@@ -186,12 +186,12 @@ var orderVerbs = map[string]string{
 	"dispute": "disputed the order with", "propose-refund": "proposed a refund to", "approve-refund": "approved the refund of",
 }
 
-// happening is a line of the stream: the action of an agent, the other agent, and a link.
-type happening struct{ Does, Other, Title, After string }
+// activityLine is a line of the stream: the action of an agent, the other agent, and a link.
+type activityLine struct{ Does, Other, Title, After string }
 
-func newHappening(one map[string]any) happening {
+func newActivityLine(one map[string]any) activityLine {
 	kind, title := textOf(one, "kind"), shortText(textOf(one, "about"))
-	made := happening{Does: eventVerbs[kind], Other: textOf(one, "other"), Title: title}
+	made := activityLine{Does: eventVerbs[kind], Other: textOf(one, "other"), Title: title}
 	switch kind {
 	case "traded":
 		made.Does, made.Title = cmp.Or(orderVerbs[title], title+" with"), amountOf(one["amountMinor"])

@@ -19,7 +19,7 @@ import (
 // One query shows an agent's records and the records about it.
 func TestTheDossierOfAnAgent(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	agent, other := o.named("vex", "Platform Support"), o.named("kai", "Kai")
 	o.Posted(agent, "buy now", "public")
 	o.task(agent)
@@ -68,7 +68,7 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 // A stuck order has the reasons.
 func TestWhyAnOrderIsStuck(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	order := o.order()
 	stuck := func(state string) string {
 		o.Exec("UPDATE orders SET state = $2::text, disputed_by = CASE WHEN $2::text = 'disputed' THEN customer_id END WHERE id = $1", order, state)
@@ -90,7 +90,7 @@ func TestWhyAnOrderIsStuck(t *testing.T) {
 // Now shows the acts of agents within the last hour only.
 func TestNow(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	agent, other := o.Agent(), o.Agent()
 	o.Posted(agent, "a text", "public")
 	o.Posted(agent, "a secret", "private")
@@ -131,7 +131,7 @@ func TestNow(t *testing.T) {
 // Issued credits are in wallets, in escrow or were paid as fees; an agent's statement leads from its balance back to zero.
 func TestBooks(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	agent := o.Agent()
 	for range 3 {
 		graphtest.OK(t)(o.Operator.TopUpWallet(o.ctx, agent.ID, 100, nil, "a prize"))
@@ -161,7 +161,7 @@ func TestBooks(t *testing.T) {
 // Agents with names like the platform's are on the overview until they are suspended.
 func TestImpersonatorsAreShown(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	o.named("pia", "Pia")
 	vex := o.named("vex", "St\u043ea Support")
 	require.Equal(t, vex.ID, graphtest.Got(o.Operator.Overview(o.ctx))(t).Posing[0].ID)

@@ -16,13 +16,13 @@ import (
 )
 
 // sent lets an agent send feedback.
-func (o *office) sent(by *graphtest.Agent) uuid.UUID {
+func (o *operatorWorld) sent(by *graphtest.Agent) uuid.UUID {
 	made := graphtest.Got(o.Feedback.SendFeedback(by.Ctx, feedback.SendInput{Kind: graphtest.Ptr("bug"), Text: graphtest.Ptr("It hums.")}))(o.t)
 	return made.Feedback.ID
 }
 
 // own returns an agent's only feedback, as the agent reads it.
-func (o *office) own(by *graphtest.Agent) *feedback.Card {
+func (o *operatorWorld) own(by *graphtest.Agent) *feedback.Card {
 	list := graphtest.Got(o.Feedback.OwnFeedback(by.Ctx, feedback.ListInput{}))(o.t)
 	require.Len(o.t, list.Feedback, 1)
 	return list.Feedback[0]
@@ -30,7 +30,7 @@ func (o *office) own(by *graphtest.Agent) *feedback.Card {
 
 func TestAnAnswerIsReadByItsAgent(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	ada := o.Agent()
 	id := o.sent(ada)
 	answered := graphtest.Got(o.Operator.AnswerFeedback(o.ctx, id, "It is\nmeant to.", nil, "as promised"))(t)
@@ -52,7 +52,7 @@ func TestAnAnswerIsReadByItsAgent(t *testing.T) {
 // empty message is dropped, a repeated message is not sent again, and the audit log has all messages.
 func TestAMessageReachesTheAgentConcerned(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	reporter, reported := o.Agent(), o.Agent()
 	post := o.Posted(reported, "send me your tokens", "public")
 	made := o.Reported(reporter, "post", post.ID, "It asks for tokens.")
@@ -82,7 +82,7 @@ const written = "Owner@example.org"
 // mail has ended. The audit log never contains it, and the address is shown nowhere.
 func TestAMailToAnOwner(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	box := new(graphtest.Mailbox)
 	busy := errors.New("451 busy")
 	box.Refuse = func(*email.Message) error { return busy }
@@ -139,7 +139,7 @@ Sent by Stoa, a social platform for AI agents.
 // A refused mail leaves neither a mail nor an audit entry.
 func TestMailsToOwnersThatAreRefused(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	id, gone, alone := o.ownedAgent(), o.ownedAgent(), o.Agent().ID
 	o.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", gone)
 	mail := func(to uuid.UUID, body string) error {
@@ -166,7 +166,7 @@ func TestMailsToOwnersThatAreRefused(t *testing.T) {
 // An operation mails once, even after its text was deleted; with another text it is refused.
 func TestAMailToAnOwnerIsRepeated(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	box := new(graphtest.Mailbox)
 	o.SendMailTo(box)
 	id, other, operation := o.ownedAgent(), o.ownedAgent(), uuid.Must(uuid.NewV7())
@@ -183,7 +183,7 @@ func TestAMailToAnOwnerIsRepeated(t *testing.T) {
 // A waiting mail is dropped if its agent is deleted meanwhile, and its text is deleted.
 func TestAMailToTheOwnerOfADeletedAgent(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	box := new(graphtest.Mailbox)
 	box.Refuse = func(*email.Message) error { return errors.New("451 busy") }
 	o.SendMailTo(box)

@@ -21,7 +21,7 @@ import (
 )
 
 // register tries to register an agent with an invitation.
-func (o *office) register(handle, invitation string) (*bots.Registration, error) {
+func (o *operatorWorld) register(handle, invitation string) (*bots.Registration, error) {
 	in := bots.RegisterInput{Handle: &handle, DisplayName: &handle, EncryptionPublicKey: graphtest.Ptr("CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")}
 	if invitation != "" {
 		in.Invitation = &invitation
@@ -36,7 +36,7 @@ func TestAnInvitationOfTheDemoMarks(t *testing.T) {
 	for _, mode := range []setting.RegistrationMode{setting.RegistrationModeOpen, setting.RegistrationModeInvitation} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t)
+			o := newOperatorWorld(t)
 			made := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{IsDemo: graphtest.Ptr(true)}, "why"))(t)
 			require.True(t, made.Invitation.IsDemo)
 			require.Equal(t, true, o.entries()[0].Details["isDemo"])
@@ -68,7 +68,7 @@ func TestAnInvitationOfTheDemoMarks(t *testing.T) {
 // Only an operator counts and removes the demo; the audit log has an entry of the removal.
 func TestTheRemovalOfTheDemoIsAudited(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	o.InspectWith(nil)
 	one, other := o.Agent(), o.Agent()
 	o.Exec("UPDATE bots SET is_demo = true WHERE id = $1", one.ID)
@@ -96,7 +96,7 @@ func TestTasksMatchTheSchema(t *testing.T) {
 
 func TestReconciliationReportsDamage(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	id := o.Agent().ID
 	sound := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "the weekly check"))(t)
 	require.Empty(t, sound.Discrepancies)
@@ -109,7 +109,7 @@ func TestReconciliationReportsDamage(t *testing.T) {
 
 func TestCleanupSweepsEverything(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	o.Sent(o.Friends())
 	sweeps := 0
 	for _, r := range o.Operator.Kept {
@@ -135,7 +135,7 @@ func TestCleanupSweepsEverything(t *testing.T) {
 
 func TestRetentionIsForOperators(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Retention(o.Agent().Ctx))
 	all := graphtest.Got(o.Operator.Retention(o.ctx))(t)
 	days := map[string]*float64{}
@@ -153,7 +153,7 @@ func TestRetentionIsForOperators(t *testing.T) {
 // Each task does its work; the tests above check other tasks.
 func TestTasksOfMaintenance(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	run := func(task operator.MaintenanceTask) *operator.Maintenance {
 		return graphtest.Got(o.Operator.RunMaintenance(o.ctx, task, "now"))(t)
 	}
@@ -176,16 +176,16 @@ const marker = "Quetzalcoatlus"
 func TestRemovedTextsAreErasedAfterAWhile(t *testing.T) {
 	t.Parallel()
 	all := []operator.ContentKind{operator.ContentKindPosts, operator.ContentKindTasks, operator.ContentKindServices}
-	for way, remove := range map[string]func(o *office, by *graphtest.Agent, ids map[string]uuid.UUID){
-		"one by one": func(o *office, _ *graphtest.Agent, ids map[string]uuid.UUID) {
+	for way, remove := range map[string]func(o *operatorWorld, by *graphtest.Agent, ids map[string]uuid.UUID){
+		"one by one": func(o *operatorWorld, _ *graphtest.Agent, ids map[string]uuid.UUID) {
 			graphtest.OK(o.t)(o.Operator.RemovePost(o.ctx, ids["post"], nil, "why"))
 			graphtest.OK(o.t)(o.Operator.RemoveTask(o.ctx, ids["task"], nil, "why"))
 			graphtest.OK(o.t)(o.Operator.RemoveService(o.ctx, ids["service"], nil, "why"))
 		},
-		"by their kinds": func(o *office, by *graphtest.Agent, _ map[string]uuid.UUID) {
+		"by their kinds": func(o *operatorWorld, by *graphtest.Agent, _ map[string]uuid.UUID) {
 			graphtest.OK(o.t)(o.Operator.RemoveContent(o.ctx, by.ID, all, nil, "spam"))
 		},
-		"in a case": func(o *office, by *graphtest.Agent, ids map[string]uuid.UUID) {
+		"in a case": func(o *operatorWorld, by *graphtest.Agent, ids map[string]uuid.UUID) {
 			for kind, id := range ids {
 				o.Reported(o.Agent(), kind, id, "Spam.")
 			}
@@ -194,7 +194,7 @@ func TestRemovedTextsAreErasedAfterAWhile(t *testing.T) {
 	} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t)
+			o := newOperatorWorld(t)
 			by := o.Agent()
 			task := o.Tasked(by, marker, marker, 1000).ID
 			o.Responded(o.Agent(), task)
@@ -216,7 +216,7 @@ func TestRemovedTextsAreErasedAfterAWhile(t *testing.T) {
 // Servers of an earlier version kept the texts that agents deleted. The next cleanup erases all of them.
 func TestTextsOfEarlierVersionsAreErased(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	agent := o.Agent()
 	kept := o.Posted(agent, "as ever", "public")
 	o.Exec(`INSERT INTO posts (id, created_at, updated_at, author_id, title, text, deleted_at)

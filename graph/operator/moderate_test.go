@@ -22,7 +22,7 @@ func TestAProfileIsCleared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t)
+			o := newOperatorWorld(t)
 			swindler := o.Agent()
 			avatar := o.File(swindler, "avatar").String()
 			graphtest.OK(t)(o.Bots.UpdateMe(swindler.Ctx, bots.UpdateMeInput{
@@ -45,7 +45,7 @@ func TestAProfileIsCleared(t *testing.T) {
 // One call removes all content of the named kinds, of that agent alone, and the audit log has the numbers.
 func TestContentIsRemovedAtOnce(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	swindler, other := o.Agent(), o.Agent()
 	for _, by := range []*graphtest.Agent{swindler, swindler, other} {
 		o.Posted(by, "buy now", "public")
@@ -71,7 +71,7 @@ func TestContentIsRemovedAtOnce(t *testing.T) {
 // One call suspends, clears and removes, with one entry; it takes the chosen measures and no others.
 func TestModerationInOneAct(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	swindler := o.Agent()
 	o.Exec("UPDATE bots SET display_name = 'Stoa support', bio = 'Send me your token.' WHERE id = $1", swindler.ID)
 	o.Posted(swindler, "buy now", "public")
@@ -90,7 +90,7 @@ func TestModerationInOneAct(t *testing.T) {
 // next call continues.
 func TestRemovalIsBounded(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	spammer := o.Agent()
 	o.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description)
 		SELECT gen_random_uuid(), stoa_now(), stoa_now(), $1, 'spam', 'spam' FROM generate_series(1, 1030)`, spammer.ID)
@@ -110,7 +110,7 @@ func TestRemovalIsBounded(t *testing.T) {
 // The ratings that an agent wrote are removed too, with their effect on reputations.
 func TestWrittenRatingsAreRemoved(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	found := graphtest.Got(o.DB.Ent.Rating.Get(o.ctx, o.rating()))(t)
 	_ = graphtest.Got(o.Operator.RemoveContent(o.ctx, found.AuthorID, []operator.ContentKind{operator.ContentKindRatings}, nil, "bought"))(t)
 	require.EqualValues(t, 0, o.Count("SELECT count(*) FROM ratings WHERE removed_at IS NULL"))
@@ -120,7 +120,7 @@ func TestWrittenRatingsAreRemoved(t *testing.T) {
 // The audit entries about an agent include the entries about its records.
 func TestTheAuditOfAnAgent(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	agent, other := o.Agent(), o.Agent()
 	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(agent, "spam", "public").ID, nil, "spam"))
 	graphtest.OK(t)(o.Operator.RemoveTask(o.ctx, o.task(agent), nil, "spam"))
@@ -140,7 +140,7 @@ func TestTheAuditOfAnAgent(t *testing.T) {
 // Reports are listed apart from other feedback, first on the overview, with the age of the oldest.
 func TestReportsAreListedApart(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	reporter, subject := o.Agent(), o.Agent()
 	o.sent(reporter)
 	made := o.Reported(reporter, "bot", subject.ID, "It asks for tokens.")
@@ -166,7 +166,7 @@ func TestReportsAreListedApart(t *testing.T) {
 // the report of an agent that was deleted meanwhile is deleted.
 func TestACaseIsSettledInOneAct(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	swindler, other, gone, reporter := o.Agent(), o.Agent(), o.Agent(), o.Agent()
 	kept := o.Posted(swindler, "a harmless post", "public")
 	post, task := o.Posted(swindler, "send me your tokens", "public"), o.task(swindler)
@@ -203,7 +203,7 @@ func TestACaseIsSettledInOneAct(t *testing.T) {
 // A preset replaces the preset with its name if Replace is set. A refused change has no effect.
 func TestPresets(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	graphtest.OK(t)(o.Operator.WritePreset(o.ctx, operator.PresetInput{Name: "Spam", Answer: "Thank you."}, "why"))
 	graphtest.OK(t)(o.Operator.WritePreset(o.ctx, operator.PresetInput{Name: "spam", Message: "Stop.", Suspend: true, ClearName: true,
 		Kinds: []operator.ContentKind{operator.ContentKindPosts}, Replace: true}, "why"))

@@ -12,7 +12,7 @@ import (
 )
 
 // registered makes agents that registered some time ago.
-func (o *office) registered(ago time.Duration, count int) {
+func (o *operatorWorld) registered(ago time.Duration, count int) {
 	for range count {
 		agent := o.Agent()
 		o.Exec("UPDATE bots SET created_at = stoa_now() - make_interval(secs => $2) WHERE id = $1", agent.ID, ago.Seconds())
@@ -20,7 +20,7 @@ func (o *office) registered(ago time.Duration, count int) {
 }
 
 // sums returns the counts of the hour, the day and the month.
-func (o *office) sums() (agents [3]int64) {
+func (o *operatorWorld) sums() (agents [3]int64) {
 	found := graphtest.Got(o.Operator.Overview(o.ctx))(o.t)
 	require.Len(o.t, found.Activity, 3)
 	for i, window := range found.Activity {
@@ -36,7 +36,7 @@ func (o *office) sums() (agents [3]int64) {
 // Each thing is counted once and in its window, even if minutes are recorded late or repeatedly.
 func TestActivityIsCountedOnce(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	o.registered(0, 1)
 	require.Equal(t, [3]int64{1, 1, 1}, o.sums(), "what is not recorded yet")
 	o.registered(30*time.Minute, 2)
@@ -61,7 +61,7 @@ func TestActivityIsCountedOnce(t *testing.T) {
 
 func TestNeedsAttention(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	kinds := func() map[string]int64 {
 		found := graphtest.Got(o.Operator.Overview(o.ctx))(t)
 		all := map[string]int64{}
@@ -88,7 +88,7 @@ func TestNeedsAttention(t *testing.T) {
 // The overview reads few of the many feedback rows of a suspended agent, and shows newer feedback of others.
 func TestAFloodOfASuspendedAgentIsNotCounted(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	loud := o.Agent()
 	o.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text, state)
 		SELECT ('00000000' || substr(gen_random_uuid()::text, 9))::uuid, stoa_now(), $1, 'bug', 'x', 'open' FROM generate_series(1, 15000)`, loud.ID)
@@ -103,7 +103,7 @@ func TestAFloodOfASuspendedAgentIsNotCounted(t *testing.T) {
 // A process without a report for a day is deleted once another process reports.
 func TestSilentProcessesAreForgotten(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	for range 2 {
 		o.Shift(26 * time.Hour)
 		reported := operator.Process{ID: uuid.Must(uuid.NewV7()), Name: "host:1", Version: "1", Roles: []string{"api"}, Failing: []string{}}

@@ -23,7 +23,7 @@ import (
 // act is a valid call of a procedure.
 type act struct {
 	// target makes the target, which is the method's first argument; nil if the procedure has none.
-	target func(*office) uuid.UUID
+	target func(*operatorWorld) uuid.UUID
 	// arguments are the other arguments, without the reason.
 	arguments []any
 	// setup is SQL that the call needs.
@@ -33,7 +33,7 @@ type act struct {
 }
 
 // call calls the method of a procedure's name.
-func (a act) call(ctx context.Context, o *office, name string, target uuid.UUID, reason string) error {
+func (a act) call(ctx context.Context, o *operatorWorld, name string, target uuid.UUID, reason string) error {
 	in := []reflect.Value{reflect.ValueOf(ctx)}
 	if a.target != nil {
 		in = append(in, reflect.ValueOf(target))
@@ -47,7 +47,7 @@ func (a act) call(ctx context.Context, o *office, name string, target uuid.UUID,
 }
 
 // prepare runs the setup of the call and makes its target.
-func (a act) prepare(o *office) (target uuid.UUID) {
+func (a act) prepare(o *operatorWorld) (target uuid.UUID) {
 	o.SendMailTo(new(graphtest.Mailbox))
 	o.Owners.SendsMail = a.pending == ""
 	if a.setup != "" {
@@ -60,15 +60,15 @@ func (a act) prepare(o *office) (target uuid.UUID) {
 }
 
 // agent makes an agent with a post.
-func (o *office) agent() uuid.UUID {
+func (o *operatorWorld) agent() uuid.UUID {
 	by := o.Agent()
 	o.Posted(by, "an advertisement", "public")
 	return by.ID
 }
 
 // stored makes a row of a table by its columns and values besides its id and time.
-func stored(table, columns, values string) func(*office) uuid.UUID {
-	return func(o *office) uuid.UUID {
+func stored(table, columns, values string) func(*operatorWorld) uuid.UUID {
+	return func(o *operatorWorld) uuid.UUID {
 		return graphtest.Column[uuid.UUID](o.World, "INSERT INTO "+table+" (id, created_at, "+columns+") VALUES ($1, stoa_now(), "+values+") RETURNING id",
 			uuid.Must(uuid.NewV7()))[0]
 	}
@@ -93,19 +93,19 @@ var acts = map[string]act{
 	"withdrawDocument":           {target: stored("documents", "key, title, version, url, text, sha256", "'terms', 'Terms', '1', '', 'text', 'hash'")},
 	"createInvitation":           {arguments: []any{operator.InvitationInput{}}},
 	"revokeInvitation":           {target: stored("invitations", "code_hash, uses", "'hash', 1")},
-	"topUpWallet":                {target: (*office).agent, arguments: []any{int64(100), noID}},
-	"suspendBot":                 {target: (*office).agent, arguments: []any{message}},
-	"reinstateBot": {target: func(o *office) uuid.UUID {
+	"topUpWallet":                {target: (*operatorWorld).agent, arguments: []any{int64(100), noID}},
+	"suspendBot":                 {target: (*operatorWorld).agent, arguments: []any{message}},
+	"reinstateBot": {target: func(o *operatorWorld) uuid.UUID {
 		id := o.agent()
 		o.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", id)
 		return id
 	}},
-	"reissueToken":   {target: (*office).agent},
-	"mailOwner":      {target: (*office).ownedAgent, arguments: []any{"Hello.", noID}},
-	"clearProfile":   {target: (*office).agent, arguments: []any{true, true, true, message}},
-	"removeContent":  {target: (*office).agent, arguments: []any{allPosts, message}},
-	"moderateBot":    {target: (*office).agent, arguments: []any{true, true, true, true, allPosts, true, graphtest.Ptr("Thank you."), noTime, message}},
-	"noteBot":        {target: (*office).agent},
+	"reissueToken":   {target: (*operatorWorld).agent},
+	"mailOwner":      {target: (*operatorWorld).ownedAgent, arguments: []any{"Hello.", noID}},
+	"clearProfile":   {target: (*operatorWorld).agent, arguments: []any{true, true, true, message}},
+	"removeContent":  {target: (*operatorWorld).agent, arguments: []any{allPosts, message}},
+	"moderateBot":    {target: (*operatorWorld).agent, arguments: []any{true, true, true, true, allPosts, true, graphtest.Ptr("Thank you."), noTime, message}},
+	"noteBot":        {target: (*operatorWorld).agent},
 	"writePreset":    {arguments: []any{operator.PresetInput{Name: "Swindle", Answer: "Thank you."}}},
 	"deletePreset":   {arguments: []any{"Swindle"}, setup: "INSERT INTO presets VALUES ('Swindle', '', '', '', false, false, stoa_now())"},
 	"inviteOperator": {arguments: []any{"Kim"}},
@@ -113,16 +113,16 @@ var acts = map[string]act{
 		arguments: []any{"kim"}, setup: "INSERT INTO operators (name, token_hash, invited_by, created_at) VALUES ('Kim', 'hash', 'ada', stoa_now())",
 	},
 	"removePost": {
-		target:    func(o *office) uuid.UUID { return o.Posted(o.Agent(), "an advertisement", "public").ID },
+		target:    func(o *operatorWorld) uuid.UUID { return o.Posted(o.Agent(), "an advertisement", "public").ID },
 		arguments: []any{message},
 	},
-	"removeAttachment": {target: func(o *office) uuid.UUID { return o.File(o.Agent(), attachments.Portfolio) }, arguments: []any{message}},
-	"removeTask":       {target: func(o *office) uuid.UUID { return o.task(o.Agent()) }, arguments: []any{message}},
-	"removeService":    {target: func(o *office) uuid.UUID { return o.service(o.Agent()) }, arguments: []any{message}},
-	"removeRating":     {target: (*office).rating, arguments: []any{message}},
-	"answerFeedback":   {target: func(o *office) uuid.UUID { return o.sent(o.Agent()) }, arguments: []any{"Thank you.", message}},
-	"reviewPost":       {target: func(o *office) uuid.UUID { return o.Posted(o.Agent(), "a text", "private").ID }},
-	"reviewOrder":      {target: (*office).order},
+	"removeAttachment": {target: func(o *operatorWorld) uuid.UUID { return o.File(o.Agent(), attachments.Portfolio) }, arguments: []any{message}},
+	"removeTask":       {target: func(o *operatorWorld) uuid.UUID { return o.task(o.Agent()) }, arguments: []any{message}},
+	"removeService":    {target: func(o *operatorWorld) uuid.UUID { return o.service(o.Agent()) }, arguments: []any{message}},
+	"removeRating":     {target: (*operatorWorld).rating, arguments: []any{message}},
+	"answerFeedback":   {target: func(o *operatorWorld) uuid.UUID { return o.sent(o.Agent()) }, arguments: []any{"Thank you.", message}},
+	"reviewPost":       {target: func(o *operatorWorld) uuid.UUID { return o.Posted(o.Agent(), "a text", "private").ID }},
+	"reviewOrder":      {target: (*operatorWorld).order},
 	"rotateKey":        {arguments: []any{operator.KeyPurposeLog}},
 	"runMaintenance":   {arguments: []any{operator.MaintenanceTaskReconcile}},
 }
@@ -153,7 +153,7 @@ func TestEveryProcedureIsAudited(t *testing.T) {
 	for name, a := range acts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t)
+			o := newOperatorWorld(t)
 			target := a.prepare(o)
 			before := o.state()
 			for _, reason := range []string{"", " \n", "bell\a", strings.Repeat("x", 2001)} {
@@ -197,7 +197,7 @@ func TestNothingHappensUnaudited(t *testing.T) {
 	for name, a := range acts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t)
+			o := newOperatorWorld(t)
 			target := a.prepare(o)
 			o.Exec("ALTER TABLE audit_entries ADD CONSTRAINT full_up CHECK (operator = '') NOT VALID")
 			before := o.state()
@@ -279,7 +279,7 @@ func refusals(past time.Time) []refusal {
 
 func TestArgumentsAreChecked(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	id, before := o.Agent().ID, o.state()
 	for i, c := range refusals(o.Now()) {
 		a := acts[c.procedure]
@@ -295,7 +295,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 
 func TestADeletedAgentIsNoTarget(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	gone := o.ownedAgent()
 	o.SendMailTo(new(graphtest.Mailbox))
 	o.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", gone)

@@ -26,18 +26,18 @@ func terms(version string) operator.DocumentInput {
 	return operator.DocumentInput{Key: "terms", Title: "Terms", Version: version, URL: "https://example.org/terms", Text: "Be kind.\nVersion " + version}
 }
 
-func (o *office) published(in operator.DocumentInput) *ent.Document {
+func (o *operatorWorld) published(in operator.DocumentInput) *ent.Document {
 	return graphtest.Got(o.Operator.PublishDocument(o.ctx, in, "why"))(o.t)
 }
 
 // inForce returns the versions of a document that are in force.
-func (o *office) inForce(key string) []string {
+func (o *operatorWorld) inForce(key string) []string {
 	return graphtest.Got(o.DB.Ent.Document.Query().Where(document.Key(key), document.WithdrawnAtIsNil()).Select(document.FieldVersion).Strings(o.ctx))(o.t)
 }
 
 func TestANewVersionWithdrawsTheOneInForce(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	first := o.published(terms(" 1.0 "))
 	sum := sha256.Sum256([]byte(terms(" 1.0 ").Text))
 	require.Equal(t, hex.EncodeToString(sum[:]), first.Sha256)
@@ -67,7 +67,7 @@ func TestANewVersionWithdrawsTheOneInForce(t *testing.T) {
 
 func TestWithdrawnDocumentsStayOnRecord(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	made := o.published(terms("1"))
 	gone := graphtest.Got(o.Operator.WithdrawDocument(o.ctx, made.ID, "why"))(t)
 	require.NotNil(t, gone.WithdrawnAt)
@@ -86,13 +86,13 @@ func TestTheLongestDocumentIsPublished(t *testing.T) {
 		Key: "a" + strings.Repeat("-", 39), Title: strings.Repeat("ж", 160), Version: strings.Repeat("1", 40),
 		URL: "http://example.org/" + strings.Repeat("a", 1981), Text: strings.Repeat("ж", 200_000),
 	}
-	require.Equal(t, longest.Text, newOffice(t).published(longest).Text)
+	require.Equal(t, longest.Text, newOperatorWorld(t).published(longest).Text)
 }
 
 // After concurrent publications one version is in force.
 func TestPublishingAtOnce(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	codes := graphtest.AtOnce(6, func(i int) error {
 		return graphtest.Err(o.Operator.PublishDocument(o.ctx, terms(strconv.Itoa(i)), "why"))
 	})
@@ -102,7 +102,7 @@ func TestPublishingAtOnce(t *testing.T) {
 }
 
 // noticed returns the remarks about each agent under "needs attention", by kind and handle.
-func (o *office) noticed() map[string]map[string]string {
+func (o *operatorWorld) noticed() map[string]map[string]string {
 	found := map[string]map[string]string{}
 	for _, one := range graphtest.Got(o.Operator.Now(o.ctx))(o.t).Attention {
 		for _, agent := range one.Agents {
@@ -117,12 +117,12 @@ func (o *office) noticed() map[string]map[string]string {
 }
 
 // called renames an agent.
-func (o *office) called(agent *graphtest.Agent, handle, displayName string) {
+func (o *operatorWorld) called(agent *graphtest.Agent, handle, displayName string) {
 	o.Exec("UPDATE bots SET handle = $2, display_name = $3, updated_at = stoa_now() WHERE id = $1", agent.ID, handle, displayName)
 }
 
 // closed makes an order that closed as accepted, with its receipt.
-func (o *office) closed(customer, contractor *graphtest.Agent) {
+func (o *operatorWorld) closed(customer, contractor *graphtest.Agent) {
 	o.Exec("INSERT INTO receipts (id, kind, order_id, customer_id, contractor_id, created_at) VALUES ($1, 'order', $1, $2, $3, stoa_now())",
 		o.Ordered(customer, contractor, "closed"), customer.ID, contractor.ID)
 }
@@ -135,24 +135,24 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 	for n := range 10 {
 		handles += fmt.Sprint("@somebody", n, " ")
 	}
-	for name, act := range map[string]func(*office, *graphtest.Agent) (kind, about string){
-		"a display name": func(o *office, a *graphtest.Agent) (string, string) {
+	for name, act := range map[string]func(*operatorWorld, *graphtest.Agent) (kind, about string){
+		"a display name": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			o.called(a, "quiet_one", "ОTTО the poet") // Cyrillic
 			return "lookalikes", "looks like @otto_poems"
 		},
-		"a display name of the platform": func(o *office, a *graphtest.Agent) (string, string) {
+		"a display name of the platform": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			o.called(a, "vex", "St\u043ea Support")
 			return "posing", "looks like the platform"
 		},
-		"a handle of the platform": func(o *office, a *graphtest.Agent) (string, string) {
+		"a handle of the platform": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			o.called(a, "security1", "Vex")
 			return "posing", "looks like the platform"
 		},
-		"a handle": func(o *office, a *graphtest.Agent) (string, string) {
+		"a handle": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			o.called(a, "otto_poem", "Somebody")
 			return "lookalikes", "looks like @otto_poems"
 		},
-		"orders": func(o *office, a *graphtest.Agent) (string, string) {
+		"orders": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			other := o.Agent()
 			for range 11 {
 				o.closed(a, other)
@@ -160,7 +160,7 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 			o.Exec("UPDATE orders SET outcome = 'cancelled', created_at = date_trunc('minute', stoa_now()) WHERE customer_id = $1", a.ID)
 			return "floods", "11 in a minute"
 		},
-		"offers of work": func(o *office, a *graphtest.Agent) (string, string) {
+		"offers of work": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			for range 11 {
 				o.closed(o.Agent(), a)
 			}
@@ -168,18 +168,18 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 				WHERE contractor_id = $1`, a.ID)
 			return "floods", "11 in a minute"
 		},
-		"an offer": func(o *office, a *graphtest.Agent) (string, string) {
+		"an offer": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			o.closed(a, o.Agent())
 			o.Exec("UPDATE orders SET state = 'offered', outcome = NULL, total_minor = 900000000000, amount_minor = 899999999990 WHERE customer_id = $1", a.ID)
 			return "rewards", "promises 9000000000.00 credits"
 		},
-		"withdrawn responses": func(o *office, a *graphtest.Agent) (string, string) {
+		"withdrawn responses": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			o.Exec(`INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor, state)
 				SELECT gen_random_uuid(), date_trunc('minute', stoa_now()), $1, $2, 'Look at me.', 100, 110, 'withdrawn'
 				FROM generate_series(1, 11)`, o.Tasked(o.Agent(), "A sonnet", "x", 100).ID, a.ID)
 			return "floods", "11 in a minute"
 		},
-		"feedback": func(o *office, a *graphtest.Agent) (string, string) {
+		"feedback": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			for range 11 {
 				o.sent(a)
 			}
@@ -187,20 +187,20 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 				FROM (SELECT id, row_number() OVER (ORDER BY id) AS at FROM feedbacks) n WHERE n.id = f.id`) // across a minute of the clock
 			return "floods", "11 in a minute"
 		},
-		"a cleared name": func(o *office, a *graphtest.Agent) (string, string) {
+		"a cleared name": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			graphtest.OK(o.t)(o.Operator.ClearProfile(o.ctx, a.ID, true, false, false, nil, "a swindler"))
 			require.Empty(o.t, o.noticed())
 			o.Exec("UPDATE bots SET display_name = 'Another', updated_at = stoa_now() WHERE id = $1", a.ID)
 			return "renamed", "has taken a name unlike its handle"
 		},
-		"posts": func(o *office, a *graphtest.Agent) (string, string) {
+		"posts": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			for range 11 {
 				o.Posted(a, "Buy!", "public")
 			}
 			o.Exec("UPDATE posts SET created_at = date_trunc('minute', stoa_now()) WHERE author_id = $1", a.ID)
 			return "floods", "11 in a minute"
 		},
-		"old drafts": func(o *office, a *graphtest.Agent) (string, string) {
+		"old drafts": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			for range 11 {
 				o.Posted(a, "Buy!", "private")
 			}
@@ -211,17 +211,17 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 			o.Exec("UPDATE posts SET visibility = 'public' WHERE text = 'Buy!'")
 			return "floods", "11 in a minute"
 		},
-		"mentions of an old draft": func(o *office, a *graphtest.Agent) (string, string) {
+		"mentions of an old draft": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			id := o.Posted(a, handles, "private").ID
 			o.Exec("UPDATE posts SET created_at = created_at - interval '30 days' WHERE id = $1", id)
 			o.Exec("UPDATE posts SET visibility = 'public' WHERE id = $1", id)
 			return "mentions", "10 agents in a post"
 		},
-		"mentions": func(o *office, a *graphtest.Agent) (string, string) {
+		"mentions": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			o.Posted(a, handles, "public")
 			return "mentions", "10 agents in a post"
 		},
-		"a reward": func(o *office, a *graphtest.Agent) (string, string) {
+		"a reward": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
 			task := o.Tasked(a, "A sonnet", "x", 100)
 			o.Exec("UPDATE tasks SET total_minor = 900000000000, amount_minor = 900000000000, fee_minor = 0 WHERE id = $1", task.ID)
 			return "rewards", "promises 9000000000.00 credits"
@@ -229,7 +229,7 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t)
+			o := newOperatorWorld(t)
 			otto, swindler := o.named("otto_poems", "Otto the poet"), o.named("quite_different", "Somebody")
 			o.closed(otto, o.named("ada", "Ada"))
 			kind, about := act(o, swindler)
@@ -254,7 +254,7 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 // The agent that takes a name later is the imitator, even if it registered first and has closed orders.
 func TestAnImitatorThatRegisteredBefore(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	sleeper, otto := o.Agent(), o.Agent()
 	o.called(otto, "otto_poems", "Otto the poet")
 	o.called(sleeper, "quite_different", "Otto the poet")
@@ -269,7 +269,7 @@ func TestAnImitatorThatRegisteredBefore(t *testing.T) {
 // An agent with a name like that of a suspended agent is noticed, even if the suspended agent has closed no order.
 func TestASuspendedAgentComesBack(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	lamp := o.named("brass_lantern", "Brass Lantern")
 	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, lamp.ID, nil, "a swindler"))
 	require.Empty(t, o.noticed())
@@ -283,7 +283,7 @@ func TestASuspendedAgentComesBack(t *testing.T) {
 // Many imitators that deal with each other do not hide the agent that the oldest imitator imitates.
 func TestACrowdOfImitatorsHidesNothing(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	otto, swindler := o.named("otto_poems", "Otto the poet"), o.named("quite_different", "Otto the poet")
 	o.closed(otto, o.Agent())
 	for n := range 11 {
@@ -296,7 +296,7 @@ func TestACrowdOfImitatorsHidesNothing(t *testing.T) {
 // Honest agents are not noticed.
 func TestHonestAgentsAreNotNoticed(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	o.closed(o.named("otto_poems", "Otto the poet"), o.named("ada", "Ada"))
 	old := o.named("quite_different", "Somebody")
 	for range 8 {

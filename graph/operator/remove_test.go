@@ -19,30 +19,30 @@ import (
 )
 
 // publish lets an agent post a text with a file.
-func (o *office) publish(by *graphtest.Agent, file uuid.UUID) *posts.Card {
+func (o *operatorWorld) publish(by *graphtest.Agent, file uuid.UUID) *posts.Card {
 	return graphtest.Got(o.Posts.CreatePost(by.Ctx, posts.CreatePostInput{Fields: posts.Fields{
 		Text: graphtest.Ptr("buy now"), Visibility: graphtest.Ptr("public"), AttachmentIDs: []string{file.String()}, RightsConfirmed: graphtest.Ptr(true),
 	}}))(o.t).Post
 }
 
 // file reads the record of a file.
-func (o *office) file(ctx context.Context, id uuid.UUID) (*attachments.AttachmentResult, error) {
+func (o *operatorWorld) file(ctx context.Context, id uuid.UUID) (*attachments.AttachmentResult, error) {
 	return o.Attachments.Attachment(ctx, attachments.AttachmentInput{AttachmentID: id.String()})
 }
 
 // task lets an agent put a task on the board.
-func (o *office) task(by *graphtest.Agent) uuid.UUID {
+func (o *operatorWorld) task(by *graphtest.Agent) uuid.UUID {
 	return o.Tasked(by, "A poem", "of four lines", 1000).ID
 }
 
 // service lets an agent add a service to the catalogue.
-func (o *office) service(by *graphtest.Agent) uuid.UUID {
+func (o *operatorWorld) service(by *graphtest.Agent) uuid.UUID {
 	return o.Serviced(by, "Poems", "of any length").ID
 }
 
 func TestARemovedThingIsGoneForEveryone(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	author, reader := o.Agent(), o.Agent()
 	file := o.File(author, attachments.Portfolio)
 	post, kept, task, service := o.publish(author, file).ID, o.Posted(author, "as ever", "public").ID, o.task(author), o.service(author)
@@ -75,11 +75,11 @@ func ids(files []*attachments.Card) []uuid.UUID {
 // lists the files that the second agent then sees.
 var uses = map[string]struct {
 	purpose attachments.Purpose
-	bind    func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) (found func() []*attachments.Card)
+	bind    func(o *operatorWorld, owner, reader *graphtest.Agent, file uuid.UUID) (found func() []*attachments.Card)
 	// shown is true if the file's record stays visible.
 	shown bool
 }{
-	"the image of a profile": {attachments.Avatar, func(o *office, owner, _ *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
+	"the image of a profile": {attachments.Avatar, func(o *operatorWorld, owner, _ *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
 		graphtest.OK(o.t)(o.Bots.UpdateMe(owner.Ctx, bots.UpdateMeInput{
 			AvatarAttachmentID: wire.Nullable[string]{Set: true, Value: file.String()}, RightsConfirmed: graphtest.Ptr(true),
 		}))
@@ -91,13 +91,13 @@ var uses = map[string]struct {
 			return []*attachments.Card{me.Bot.Visuals.Avatar}
 		}
 	}, false},
-	"a file of a post": {attachments.Portfolio, func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
+	"a file of a post": {attachments.Portfolio, func(o *operatorWorld, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
 		post := o.publish(owner, file)
 		return func() []*attachments.Card {
 			return graphtest.Got(o.Posts.Post(reader.Ctx, posts.PostInput{PostID: post.ID.String()}))(o.t).Post.Attachments
 		}
 	}, false},
-	"a file of an order": {attachments.Order, func(o *office, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
+	"a file of an order": {attachments.Order, func(o *operatorWorld, owner, reader *graphtest.Agent, file uuid.UUID) func() []*attachments.Card {
 		order := o.Ordered(owner, reader, "funded")
 		o.Exec("UPDATE attachments SET bound_kind = 'order_input', bound_id = $2 WHERE id = $1", file, order)
 		return func() []*attachments.Card {
@@ -113,7 +113,7 @@ func TestARemovedFileIsGoneForEveryone(t *testing.T) {
 	for name, use := range uses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t)
+			o := newOperatorWorld(t)
 			owner, reader := o.Agent(), o.Agent()
 			file := o.File(owner, use.purpose)
 			found := use.bind(o, owner, reader, file)
@@ -146,7 +146,7 @@ func TestARemovedFileIsGoneForEveryone(t *testing.T) {
 
 func TestAnUploadWithoutBytesCannotBeRemoved(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	for _, status := range []string{"pending", "rejected"} {
 		file := o.File(o.Agent(), attachments.Order)
 		o.Exec("UPDATE attachments SET status = $2 WHERE id = $1", file, status)

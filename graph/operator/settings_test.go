@@ -16,7 +16,7 @@ import (
 
 func TestSettingsThatAreLeftOutStay(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	p := graphtest.Ptr[string]
 	graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{
 		FeeBps: graphtest.Ptr(int64(0)), RewardsEnabled: graphtest.Ptr(true), EmailGateEnabled: graphtest.Ptr(false), RestoreEnabled: graphtest.Ptr(false),
@@ -38,7 +38,7 @@ func TestSettingsThatAreLeftOutStay(t *testing.T) {
 
 func TestRegistrationModes(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	mode := func(m setting.RegistrationMode) {
 		graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{RegistrationMode: &m}, "why"))
 	}
@@ -68,13 +68,13 @@ func TestRegistrationModes(t *testing.T) {
 }
 
 // enable switches the email gate or restoring by email on or off.
-func (o *office) enable(gate, restore *bool) error {
+func (o *operatorWorld) enable(gate, restore *bool) error {
 	return graphtest.Err(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{EmailGateEnabled: gate, RestoreEnabled: restore}, "why"))
 }
 
 func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	before := o.state()
 	yes, no := graphtest.Ptr(true), graphtest.Ptr(false)
 	const mail = "sending mail, which this installation cannot"
@@ -111,7 +111,7 @@ func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 
 func TestSwitchingOffIsAlwaysAllowed(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	o.Agent()
 	o.Exec(`UPDATE settings SET email_gate_enabled = true, restore_enabled = true, lifecycle_activated_at = stoa_now() - interval '15 days',
 		email_requirement_activated_at = stoa_now() - interval '15 days'`)
@@ -139,7 +139,7 @@ func TestSwitchingOffIsAlwaysAllowed(t *testing.T) {
 
 func TestActivationKeepsItsTime(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	o.Owners.SendsMail = true
 	first := graphtest.Got(o.Operator.ActivateLifecycle(o.ctx, "the time has come"))(t)
 	require.NotNil(t, first.LifecycleActivatedAt)
@@ -163,7 +163,7 @@ func TestActivationKeepsItsTime(t *testing.T) {
 
 func TestReinstatingLeadsOutOfTheTrash(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	agent := o.Agent()
 	o.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
 	require.EqualValues(t, "active", graphtest.Got(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was asked for"))(t).State)
@@ -171,7 +171,7 @@ func TestReinstatingLeadsOutOfTheTrash(t *testing.T) {
 
 func TestACodeIsKeptNowhere(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	made := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "why"))(t)
 	require.Regexp(t, `^([A-Z2-7]{5}-){4}[A-Z2-7]{6}$`, made.Code)
 	require.Equal(t, bots.HashInvitation(made.Code), made.Invitation.CodeHash)

@@ -21,7 +21,7 @@ import (
 func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	t.Parallel()
 	var ended atomic.Int64
-	o := &office{World: graphtest.New(t), t: t}
+	o := &operatorWorld{World: graphtest.New(t), t: t}
 	o.Auth.TokensEnded = func() { ended.Add(1) }
 	o.ctx = viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
 	agent := o.Agent()
@@ -45,7 +45,7 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 // If an agent is suspended again with the same message, its refusals show the message, although it was already sent that day.
 func TestASecondSuspensionHasItsMessage(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	agent, message := o.Agent(), "Write to ada@example.org."
 	for suspensions := range int64(2) {
 		graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, &message, "spam"))
@@ -59,7 +59,7 @@ func TestASecondSuspensionHasItsMessage(t *testing.T) {
 
 func TestAReissuedTokenIsTheOnlyOne(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	agent, bystander := o.Agent(), o.Agent()
 	granted := graphtest.Got(o.Operator.ReissueToken(o.ctx, agent.ID, "the agent lost its token"))(t)
 	graphtest.Refused(t, fault.Unauthorized)(o.Auth.Authenticate(context.Background(), agent.Token, false))
@@ -70,7 +70,7 @@ func TestAReissuedTokenIsTheOnlyOne(t *testing.T) {
 
 func TestReviewShowsTheTextsOfParticipants(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	id := o.order()
 	bind := func(use attachments.Use, many int) []uuid.UUID {
 		owner, files := o.Agent(), make([]uuid.UUID, many)
@@ -103,7 +103,7 @@ func TestReviewShowsTheTextsOfParticipants(t *testing.T) {
 
 func TestTopUpIsBounded(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	id := o.Agent().ID
 	most := graphtest.Got(o.Operator.TopUpWallet(o.ctx, id, 1_000_000_000_000, nil, "why"))(t)
 	require.Equal(t, wallet.GrantMinor+1_000_000_000_000, most.Account.AvailableMinor)
@@ -115,7 +115,7 @@ func TestTopUpIsBounded(t *testing.T) {
 
 func TestTopUpUnderAnOperationIDHappensOnce(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	one, other, operation := o.Agent().ID, o.Agent().ID, uuid.Must(uuid.NewV7())
 	require.False(t, graphtest.Got(o.Operator.TopUpWallet(o.ctx, one, 700, &operation, "why"))(t).Repeated)
 	again := graphtest.Got(o.Operator.TopUpWallet(o.ctx, one, 700, &operation, "the answer was lost"))(t)
@@ -131,7 +131,7 @@ func TestTopUpUnderAnOperationIDHappensOnce(t *testing.T) {
 
 func TestTopUpsAtOnce(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	agents, operation := []uuid.UUID{o.Agent().ID, o.Agent().ID}, uuid.Must(uuid.NewV7())
 	codes := graphtest.AtOnce(8, func(i int) error {
 		return graphtest.Err(o.Operator.TopUpWallet(o.ctx, agents[i%2], 700, &operation, "why"))

@@ -16,21 +16,21 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// office is a world with an operator in it.
-type office struct {
+// operatorWorld is a world with an operator in it.
+type operatorWorld struct {
 	*graphtest.World
 	ctx context.Context
 	t   testing.TB
 }
 
-func newOffice(t testing.TB) *office {
+func newOperatorWorld(t testing.TB) *operatorWorld {
 	t.Helper()
 	ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	return &office{World: graphtest.New(t), ctx: ctx, t: t}
+	return &operatorWorld{World: graphtest.New(t), ctx: ctx, t: t}
 }
 
 // order makes an order between two new agents, with texts that only they may read.
-func (o *office) order() uuid.UUID {
+func (o *operatorWorld) order() uuid.UUID {
 	customer := o.Agent()
 	id := o.Ordered(customer, o.Agent(), "disputed")
 	o.Exec(`UPDATE orders SET version = 5, title = 'the title', description = 'the description', result_text = 'the result',
@@ -43,19 +43,19 @@ func (o *office) order() uuid.UUID {
 }
 
 // rating makes an order, closes it, and has its contractor rate the customer.
-func (o *office) rating() uuid.UUID {
+func (o *operatorWorld) rating() uuid.UUID {
 	return graphtest.Column[uuid.UUID](o.World, `INSERT INTO ratings (id, created_at, order_id, author_id, subject_id, stars)
 		SELECT $1, stoa_now(), id, contractor_id, customer_id, 5 FROM orders WHERE id = $2 RETURNING id`,
 		uuid.Must(uuid.NewV7()), o.order())[0]
 }
 
 // entries returns the audit log, oldest first.
-func (o *office) entries() []*ent.AuditEntry {
+func (o *operatorWorld) entries() []*ent.AuditEntry {
 	return graphtest.Got(o.DB.Ent.AuditEntry.Query().Order(ent.Asc("id")).All(context.Background()))(o.t)
 }
 
 // state returns a digest of all data that a procedure could change.
-func (o *office) state() string {
+func (o *operatorWorld) state() string {
 	digest := ""
 	for _, table := range []string{"settings", "bots", "tokens", "invitations", "accounts", "ledger_entries", "orders", "order_events", "posts", "attachments",
 		"tasks", "responses", "services", "ratings", "reputations", "feedbacks", "notices", "presets", "operators", "documents", "audit_entries"} {
@@ -68,7 +68,7 @@ func (o *office) state() string {
 const day = 24 * time.Hour
 
 // ownedAgent makes an agent whose owner has the verified address Owner@Example.org.
-func (o *office) ownedAgent() uuid.UUID {
+func (o *operatorWorld) ownedAgent() uuid.UUID {
 	id := o.Agent().ID
 	o.Exec("INSERT INTO owner_emails (address, created_at, passports) VALUES ('owner@example.org', stoa_now(), 1) ON CONFLICT DO NOTHING")
 	o.Exec(`INSERT INTO bot_owners (bot_id, address, written, verified_at, confirmed_at, documents)
@@ -77,14 +77,14 @@ func (o *office) ownedAgent() uuid.UUID {
 }
 
 // named makes an agent with a handle and a display name.
-func (o *office) named(handle, name string) *graphtest.Agent {
+func (o *operatorWorld) named(handle, name string) *graphtest.Agent {
 	agent := o.Agent()
 	o.called(agent, handle, name)
 	return agent
 }
 
 // found searches, and returns the kinds of the hits and the id of the exact one.
-func (o *office) found(q string) (kinds []string, exact uuid.UUID) {
+func (o *operatorWorld) found(q string) (kinds []string, exact uuid.UUID) {
 	found := graphtest.Got(o.Operator.Find(o.ctx, q))(o.t, q)
 	for _, hit := range found.Hits {
 		kinds = append(kinds, hit.Kind)
@@ -98,7 +98,7 @@ func (o *office) found(q string) (kinds []string, exact uuid.UUID) {
 // An operator finds an entity by each of its visible texts.
 func TestFind(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	pia, kai := o.named("pia", "Pia the Painter"), o.named("kai", "Kai")
 	order := o.order()
 	o.Exec("UPDATE orders SET customer_id = $2, contractor_id = $3, author_id = $2 WHERE id = $1", order, pia.ID, kai.ID)
@@ -156,7 +156,7 @@ func TestFind(t *testing.T) {
 // A search reads few rows of large tables.
 func TestFindReadsFewRows(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t)
+	o := newOperatorWorld(t)
 	const count, batch, walked, examined, most = 8000, 1000, 2000, 5000, 20
 	by := o.Agent().ID
 	for from := 1; from < count; from += batch {
