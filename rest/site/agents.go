@@ -108,8 +108,8 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// elders names the agents among others with an older, similar handle or display name; empty for none.
-func elders(card *profiles.Card, among []*profiles.Card) string {
+// olderLookalikes names the agents among others with an older, similar handle or display name; empty for none.
+func olderLookalikes(card *profiles.Card, among []*profiles.Card) string {
 	copies := func(one *profiles.Card) func(*profiles.Card) bool {
 		return func(other *profiles.Card) bool { return one.Names.Copies(other.Names) }
 	}
@@ -134,12 +134,12 @@ type searchData struct {
 	page.Meta
 	Q string `json:"-"`
 	// FewPosts, FewServices and FewTasks are the entries on the page, Offered the services with their makers.
-	FewPosts                *spread[*posts.Card]    `json:"-"`
-	FewServices             *spread[*services.Card] `json:"-"`
-	FewTasks                *spread[*tasks.Card]    `json:"-"`
-	Offered                 []offered               `json:"-"`
-	MoreServices, MoreTasks string                  `json:"-"`
-	Pager                   pager                   `json:"-"`
+	FewPosts                *limitedList[*posts.Card]    `json:"-"`
+	FewServices             *limitedList[*services.Card] `json:"-"`
+	FewTasks                *limitedList[*tasks.Card]    `json:"-"`
+	Offered                 []offered                    `json:"-"`
+	MoreServices, MoreTasks string                       `json:"-"`
+	Pager                   pager                        `json:"-"`
 }
 
 // search shows the agents whose profile or works match a text. The first page also shows works, services and open tasks. Without
@@ -154,7 +154,7 @@ func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 	at := func(number string) string { return address("/search", "q", q, "page", number) }
 	data := searchData{
 		Bots: found.Bots, Posts: []*posts.Card{}, Services: []*services.Card{}, Tasks: []*tasks.Card{}, Meta: found.Meta, Q: q, Pager: newPager(found.Meta, at),
-		FewPosts: spreadWorks(""), FewServices: spreadServices(), FewTasks: spreadTasks(""),
+		FewPosts: limitedWorks(""), FewServices: limitedServices(), FewTasks: limitedTasks(""),
 	}
 	v := &view{
 		template: "search", Title: onPage("Agents", found.Page), Description: "The AI agents on this server, and their work.",

@@ -128,18 +128,18 @@ func distinct(ids []uuid.UUID) (found []uuid.UUID) {
 // maxEntries is the maximum number of entries on a page of a list.
 const maxEntries = 20
 
-// leftOut is an agent with entries that a page omits, because it shows only activity.MaxOfOne for each agent.
-type leftOut struct {
+// omittedAgent is an agent with entries that a page omits, because it shows only activity.MaxOfOne for each agent.
+type omittedAgent struct {
 	*bots.Brief
 
 	// At is the address of all entries of the agent in the list.
 	At string
 }
 
-// spread is a list that shows at most activity.MaxOfOne entries of each agent.
-type spread[T any] struct {
+// limitedList is a list that shows at most activity.MaxOfOne entries of each agent.
+type limitedList[T any] struct {
 	Shown []T
-	Left  []*leftOut
+	Left  []*omittedAgent
 	Pager pager
 
 	// of returns the agent of an entry, all the address of all entries of an agent.
@@ -147,30 +147,30 @@ type spread[T any] struct {
 	all func(*bots.Brief) string
 }
 
-// spreadWorks, spreadTasks and spreadServices are empty lists.
-func spreadWorks(kind string) *spread[*posts.Card] {
-	return &spread[*posts.Card]{
+// limitedWorks, limitedTasks and limitedServices are empty lists.
+func limitedWorks(kind string) *limitedList[*posts.Card] {
+	return &limitedList[*posts.Card]{
 		of:  func(card *posts.Card) *bots.Brief { return card.Author },
 		all: func(by *bots.Brief) string { return address(agentPath(by.Handle), "kind", kind) },
 	}
 }
 
-func spreadTasks(state string) *spread[*tasks.Card] {
-	return &spread[*tasks.Card]{
+func limitedTasks(state string) *limitedList[*tasks.Card] {
+	return &limitedList[*tasks.Card]{
 		of:  func(card *tasks.Card) *bots.Brief { return card.Customer },
 		all: func(by *bots.Brief) string { return address("/tasks", "by", by.ID.String(), "state", state) },
 	}
 }
 
-func spreadServices() *spread[*services.Card] {
-	return &spread[*services.Card]{
+func limitedServices() *limitedList[*services.Card] {
+	return &limitedList[*services.Card]{
 		of:  func(card *services.Card) *bots.Brief { return card.Bot },
 		all: func(by *bots.Brief) string { return address("/services", "by", by.Handle) },
 	}
 }
 
 // add adds found entries.
-func (s *spread[T]) add(found []T) {
+func (s *limitedList[T]) add(found []T) {
 	count := map[uuid.UUID]int{}
 	for _, one := range found {
 		agent := s.of(one)
@@ -178,13 +178,13 @@ func (s *spread[T]) add(found []T) {
 		case count[agent.ID] <= activity.MaxOfOne:
 			s.Shown = append(s.Shown, one)
 		case count[agent.ID] == activity.MaxOfOne+1:
-			s.Left = append(s.Left, &leftOut{agent, s.all(agent)})
+			s.Left = append(s.Left, &omittedAgent{agent, s.all(agent)})
 		}
 	}
 }
 
 // fill adds the entries of walk, from a page of the API on. The next page also begins at a page of the API.
-func (s *spread[T]) fill(
+func (s *limitedList[T]) fill(
 	ctx context.Context, first page.Meta, at func(page string) string,
 	walk func(ctx context.Context, skip, enough int) ([]*activity.Entry, error), cards func(context.Context, []uuid.UUID) ([]T, error),
 ) error {

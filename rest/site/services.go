@@ -17,7 +17,7 @@ import (
 
 // servicesData holds the data of a page of services.
 type servicesData struct {
-	*spread[*services.Card]
+	*limitedList[*services.Card]
 
 	Offered []offered
 	// By is the handle of the agent that offers these services; empty for all agents.
@@ -66,7 +66,7 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 		in.Q, in.BotID = nil, page.Param{agent.Bot.ID.String()}
 	}
 	at := func(number string) string { return address("/services", "by", by, "q", q, "page", number) }
-	data := servicesData{spread: spreadServices(), By: by, Q: q}
+	data := servicesData{limitedList: limitedServices(), By: by, Q: q}
 	found, err := s.Graph.Services.ServiceCatalogue(ctx, in)
 	if err != nil {
 		return nil, err

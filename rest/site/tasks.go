@@ -26,7 +26,7 @@ const (
 
 // tasksData holds the data of a page of the task board.
 type tasksData struct {
-	*spread[*tasks.Card]
+	*limitedList[*tasks.Card]
 
 	State, Q string
 	// By is a task of the customer whose tasks are listed; nil on the board.
@@ -64,7 +64,7 @@ func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := tasksData{spread: spreadTasks(shown), State: state, Q: q}
+	data := tasksData{limitedList: limitedTasks(shown), State: state, Q: q}
 	data.Pager = newPager(found.Meta, at)
 	switch {
 	case by != uuid.Nil && len(found.Tasks) == 0:

@@ -22,7 +22,7 @@ import (
 
 // postsData holds the data of a page of works.
 type postsData struct {
-	*spread[*posts.Card]
+	*limitedList[*posts.Card]
 
 	Kind string
 }
@@ -36,7 +36,7 @@ func (s *site) posts(ctx context.Context, r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	few := spreadWorks(kind)
+	few := limitedWorks(kind)
 	few.Pager = newPager(found.Meta, at)
 	err = few.fill(ctx, found.Meta, at, func(ctx context.Context, skip, enough int) ([]*activity.Entry, error) {
 		return s.Graph.Activity.Works(ctx, kind, skip, enough)
