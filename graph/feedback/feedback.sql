@@ -38,7 +38,7 @@ SELECT s.bot_id FROM (
 -- name: list_notices(caller uuid, before uuid, max bigint)
 -- A page of the notices to the caller, newest first. It begins with `before`, or with the newest if that is null. It is empty if
 -- `before` is no notice to the caller.
-SELECT n.id, n.about_type, n.about_id, n.text, n.created_at FROM notices n
+SELECT n.id, n.about_type AS "about.type", n.about_id AS "about.id", n.text, n.created_at FROM notices n
 WHERE n.bot_id = :caller AND (:before::uuid IS NULL
   OR (n.created_at, n.id) <= (SELECT b.created_at, b.id FROM notices b WHERE b.bot_id = :caller AND b.id = :before))
 ORDER BY n.created_at DESC, n.id DESC LIMIT :max;

@@ -16,7 +16,7 @@ import (
 type Notice struct {
 	ID uuid.UUID `json:"id" db:"id"`
 	// About names the subject of the text: the agent or something that it published.
-	About     Subject   `json:"about" db:"-"`
+	About     Subject   `json:"about" db:"about"`
 	Text      string    `json:"text" db:"text"`
 	CreatedAt time.Time `json:"created_at" db:"created_at"`
 }
@@ -28,14 +28,6 @@ type NoticeList struct {
 	NextBefore *uuid.UUID `json:"next_before"`
 }
 
-// noticeRow is a row of list_notices.
-type noticeRow struct {
-	Notice
-
-	AboutType string    `db:"about_type"`
-	AboutID   uuid.UUID `db:"about_id"`
-}
-
 // Notices lists the operators' notices to the caller, newest first, 100 a page (§4.9). Only an agent may call it. Faults:
 // invalid_id, not_found (before is not a notice to the caller).
 func (a *API) Notices(ctx context.Context, in ListInput) (*NoticeList, error) {
@@ -43,7 +35,7 @@ func (a *API) Notices(ctx context.Context, in ListInput) (*NoticeList, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All[noticeRow](ctx, a.DB.SQL, named("list_notices"), v.BotID, before, page.CursorSize+2)
+	found, err := db.All[Notice](ctx, a.DB.SQL, named("list_notices"), v.BotID, before, page.CursorSize+2)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +45,6 @@ func (a *API) Notices(ctx context.Context, in ListInput) (*NoticeList, error) {
 		}
 		found = found[1:] // the first row is before itself
 	}
-	shown, next := page.Older(found, page.CursorSize, func(r *noticeRow) uuid.UUID { return r.ID })
-	return &NoticeList{NextBefore: next, Notices: page.Map(shown, func(r *noticeRow) *Notice {
-		r.About = Subject{Type: r.AboutType, ID: r.AboutID}
-		return &r.Notice
-	})}, nil
+	shown, next := page.Older(found, page.CursorSize, func(n *Notice) uuid.UUID { return n.ID })
+	return &NoticeList{Notices: append([]*Notice{}, shown...), NextBefore: next}, nil
 }
