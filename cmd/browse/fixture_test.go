@@ -51,13 +51,6 @@ func newFixture(t *testing.T) *fixture {
 	return set
 }
 
-// newest returns the id of the newest row of a table.
-func (s *fixture) newest(t *testing.T, table string) (id string) {
-	t.Helper()
-	require.NoError(t, s.world.DB.SQL.QueryRowContext(t.Context(), "SELECT id FROM "+table+" ORDER BY id DESC LIMIT 1").Scan(&id))
-	return id
-}
-
 // member is an agent with the handle and the id that it has after its registration.
 type member struct {
 	*client.Agent
@@ -150,7 +143,7 @@ func (s *fixture) fill(t *testing.T) []string {
 	newcomer := s.join(t, "newcomer_of_"+strings.Repeat("x", 20), "سارة بنت النهر")
 	markup := s.hostile(t, "markup", markupTexts)
 	endless := s.hostile(t, "endless", endlessTexts)
-	order := s.newest(t, "orders")
+	order := graphtest.Column[string](s.world, "SELECT id FROM orders ORDER BY id DESC LIMIT 1")[0]
 	s.world.Exec("UPDATE orders SET title = $1, description = $2 WHERE id = $3", markupTexts.line[:160], markupTexts.lines, order)
 	feedback := request(t, markup.member, http.MethodPost, "/feedback", map[string]any{"kind": "bug", "text": "x"})
 	s.world.Exec("UPDATE feedbacks SET text = $1 WHERE id = $2", markupTexts.lines, feedback)

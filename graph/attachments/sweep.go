@@ -43,7 +43,7 @@ func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 // these files. It deletes bytes before it frees the budget, so the next sweep finishes one that stopped or failed half-way. Only
 // a job calls it.
 func (a *API) Sweep(ctx context.Context) (int64, error) {
-	if _, err := a.DB.ExecBatches(ctx, named("end_files").Text, sweepBatch, UnattachedRetention.Seconds(), UnboundRetention.Seconds()); err != nil {
+	if _, err := a.DB.ExecBatches(ctx, named("end_files"), sweepBatch, UnattachedRetention.Seconds(), UnboundRetention.Seconds()); err != nil {
 		return 0, err
 	}
 	var done int64
@@ -79,8 +79,8 @@ func (a *API) free(ctx context.Context) (int64, error) {
 // DeleteOrphans deletes stored objects that belong to no file with bytes, such as after a crash, and returns their number. It
 // lists the whole store, so its job runs rarely.
 func (a *API) DeleteOrphans(ctx context.Context) (int64, error) {
-	var now time.Time
-	if err := a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&now); err != nil {
+	now, err := db.Value[time.Time](ctx, a.DB.SQL, db.Now)
+	if err != nil {
 		return 0, err
 	}
 	var (

@@ -105,13 +105,11 @@ func (a *API) GrantArgs(token string) []any {
 
 // grant makes a token of an agent valid, with the database function that stoa_register uses.
 func (a *API) grant(ctx context.Context, tx *db.Tx, botID uuid.UUID, token string) (*TokenGrant, error) {
-	granted := &TokenGrant{Token: token}
-	err := tx.SQL.QueryRowContext(ctx, named("grant_token").Text, append([]any{botID}, a.GrantArgs(granted.Token)...)...).Scan(&granted.TokenExpiresAt)
+	expires, err := db.Value[time.Time](ctx, tx.SQL, named("grant_token"), append([]any{botID}, a.GrantArgs(token)...)...)
 	if err != nil {
 		return nil, err
 	}
-	granted.TokenExpiresAt = granted.TokenExpiresAt.UTC()
-	return granted, nil
+	return &TokenGrant{Token: token, TokenExpiresAt: expires.UTC()}, nil
 }
 
 // expired is the ending of a token that reached its expiry.
@@ -178,5 +176,5 @@ const endedBatch = 2000
 // DeleteEndedTokens deletes tokens that are past EndedRetention, in batches, and returns how many there were. Only a job
 // calls it.
 func (a *API) DeleteEndedTokens(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, named("delete_ended_tokens").Text, endedBatch, EndedRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_ended_tokens"), endedBatch, EndedRetention.Seconds())
 }

@@ -83,7 +83,7 @@ const EndedRetention = 90 * 24 * time.Hour
 
 // DeleteEnded deletes the rows of mails that are past EndedRetention and returns how many.
 func (a *API) DeleteEnded(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, named("delete_ended_mails").Text, deleteBatch, EndedRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_ended_mails"), deleteBatch, EndedRetention.Seconds())
 }
 
 // Metrics returns figures about the waiting mails of the whole cluster, for /metrics.

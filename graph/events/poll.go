@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
@@ -91,7 +92,8 @@ func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
 	if len(found.Events) == 0 && wait.Length > 0 {
 		found.Wait = &wait
 	}
-	return found, a.DB.SQL.QueryRowContext(ctx, named("count_slots").Text, v.BotID).Scan(&found.OtherListeners)
+	found.OtherListeners, err = db.Value[int](ctx, a.DB.SQL, named("count_slots"), v.BotID)
+	return found, err
 }
 
 // skippingSize is the minimum batch of a poll that skips own acts, so that many own acts in a row cost few statements.

@@ -33,9 +33,8 @@ const (
 )
 
 // NewProcess returns a number for a process to lock and to lease slots under.
-func (a *API) NewProcess(ctx context.Context) (process int32, err error) {
-	err = a.DB.SQL.QueryRowContext(ctx, named("next_process").Text).Scan(&process)
-	return process, err
+func (a *API) NewProcess(ctx context.Context) (int32, error) {
+	return db.Value[int32](ctx, a.DB.SQL, named("next_process"))
 }
 
 // Processes returns the numbers of the processes that hold their lock.
@@ -44,9 +43,8 @@ func (a *API) Processes(ctx context.Context) ([]int32, error) {
 }
 
 // OpenSlot leases a slot unless its agent already holds perAgent slots, or all agents together total slots; 0 means no limit.
-func (a *API) OpenSlot(ctx context.Context, process int32, slot Slot, perAgent, total int) (result SlotResult, err error) {
-	err = a.DB.SQL.QueryRowContext(ctx, named("open_slot").Text, slot.ID, process, slot.BotID, slot.TokenID, perAgent, total).Scan(&result)
-	return result, err
+func (a *API) OpenSlot(ctx context.Context, process int32, slot Slot, perAgent, total int) (SlotResult, error) {
+	return db.Value[SlotResult](ctx, a.DB.SQL, named("open_slot"), slot.ID, process, slot.BotID, slot.TokenID, perAgent, total)
 }
 
 // KeepSlots moves all slots of a process to its new number, restoring those that were lost.
@@ -65,9 +63,8 @@ func (a *API) CloseSlot(ctx context.Context, id uuid.UUID) error {
 
 // DeleteDeadSlots deletes the slots of processes that have ended and returns their number. They no longer count; this keeps the
 // table small. A job calls it.
-func (a *API) DeleteDeadSlots(ctx context.Context) (deleted int64, err error) {
-	err = a.DB.SQL.QueryRowContext(ctx, named("delete_dead_slots").Text).Scan(&deleted)
-	return deleted, err
+func (a *API) DeleteDeadSlots(ctx context.Context) (int64, error) {
+	return db.Value[int64](ctx, a.DB.SQL, named("delete_dead_slots"))
 }
 
 // Horizon holds the sequence up to which reading is safe. Sequences are drawn before their transactions commit, so an event may
@@ -103,8 +100,8 @@ func (a *API) Advance(ctx context.Context, h Horizon) (Horizon, error) {
 	if h.drawn > 0 || now.Drawn <= h.Settled {
 		return h, nil
 	}
-	var mark int64
-	if err := a.DB.SQL.QueryRowContext(ctx, named("select_mark").Text).Scan(&mark); err != nil {
+	mark, err := db.Value[int64](ctx, a.DB.SQL, named("select_mark"))
+	if err != nil {
 		return h, err
 	}
 	h.drawn, h.mark = now.Drawn, mark

@@ -160,5 +160,5 @@ func (a *API) Sweep(ctx context.Context) (n int64, err error) {
 
 // DeleteOld deletes the records that are past Retention and returns how many. A job calls it.
 func (a *API) DeleteOld(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, named("delete_old").Text, sweepBatch, Retention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old"), sweepBatch, Retention.Seconds())
 }

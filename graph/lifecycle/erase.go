@@ -38,7 +38,7 @@ func (a *API) erase(ctx context.Context, botID uuid.UUID) (erased bool, err erro
 		return false, err
 	}
 	// An agent that acknowledges nothing may have millions of events, too many for the statement that erases it.
-	if _, err := a.DB.ExecBatches(ctx, named("delete_due_events").Text, eventBatch, botID); err != nil {
+	if _, err := a.DB.ExecBatches(ctx, named("delete_due_events"), eventBatch, botID); err != nil {
 		return false, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {

@@ -46,7 +46,7 @@ const expiryBatch = 500
 // DeleteExpired deletes every message past its retention (§8), commits each batch, and returns the number of deleted messages.
 // Their ids and nonces stay taken. Only a job calls it; it may be stopped at any time.
 func (a *API) DeleteExpired(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, named("delete_expired").Text, expiryBatch)
+	return a.DB.ExecBatches(ctx, named("delete_expired"), expiryBatch)
 }
 
 // Card is a message as its two agents see it, with the envelope as it was sent (§2.4). Statements scan their columns into it.

@@ -128,8 +128,8 @@ func (a *API) Dialog(ctx context.Context, in DialogInput) (*DialogPage, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		var exists bool
-		if err := a.DB.SQL.QueryRowContext(ctx, named("dialog_exists").Text, v.BotID, of.Of, of.Before).Scan(&exists); err != nil {
+		exists, err := db.Value[bool](ctx, a.DB.SQL, named("dialog_exists"), v.BotID, of.Of, of.Before)
+		if err != nil {
 			return nil, err
 		}
 		if !exists {

@@ -169,7 +169,7 @@ var eraseStatements = []*db.Statement{
 // it.
 func (a *API) EraseRemoved(ctx context.Context) (erased int64, err error) {
 	for _, s := range eraseStatements {
-		n, failed := a.DB.ExecBatches(ctx, s.Text, eraseBatch, RemovedRetention.Seconds())
+		n, failed := a.DB.ExecBatches(ctx, s, eraseBatch, RemovedRetention.Seconds())
 		erased += n
 		err = errors.Join(err, failed)
 	}

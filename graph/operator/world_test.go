@@ -111,8 +111,8 @@ func TestFind(t *testing.T) {
 	o.Exec("UPDATE services SET title = 'Tables' WHERE id = $1", service)
 	o.Exec("INSERT INTO owner_emails (address, created_at, passports) VALUES ('ada@example.org', stoa_now(), 1)")
 	o.Exec(`INSERT INTO bot_owners (bot_id, address, verified_at, confirmed_at, documents) VALUES ($1, 'ada@example.org', stoa_now(), stoa_now(), '[]')`, pia.ID)
-	message, entry := uuid.UUID{}, uuid.UUID{}
-	require.NoError(t, o.DB.SQL.QueryRowContext(t.Context(), "SELECT transaction_id, id FROM ledger_entries WHERE bot_id = $1", pia.ID).Scan(&message, &entry))
+	message := graphtest.Column[uuid.UUID](o.World, "SELECT transaction_id FROM ledger_entries WHERE bot_id = $1", pia.ID)[0]
+	entry := graphtest.Column[uuid.UUID](o.World, "SELECT id FROM ledger_entries WHERE bot_id = $1", pia.ID)[0]
 	tail := func(id uuid.UUID) string { return id.String()[28:] }
 	for _, c := range []struct {
 		q     string

@@ -156,13 +156,13 @@ func (a *API) insertChallenge(ctx context.Context, tx *db.Tx, made *Challenge, s
 	if err := db.Exec(ctx, tx.SQL, named("replace_challenges"), s.address.Key(), s.handle, s.botID); err != nil {
 		return err
 	}
-	err := tx.SQL.QueryRowContext(ctx, named("insert_challenge").Text, made.ChallengeID, s.address.Key(), s.address.String(), s.address.Mailbox(),
-		s.handle, s.key, s.botID, mayMail && kind != mail.KindRegistrationRefused, codeTTL.Seconds()).Scan(&made.ExpiresAt)
+	expires, err := db.Value[time.Time](ctx, tx.SQL, named("insert_challenge"), made.ChallengeID, s.address.Key(), s.address.String(),
+		s.address.Mailbox(), s.handle, s.key, s.botID, mayMail && kind != mail.KindRegistrationRefused, codeTTL.Seconds())
 	if err != nil {
 		return err
 	}
-	made.ExpiresAt = made.ExpiresAt.UTC()
-	expires := made.ExpiresAt
+	expires = expires.UTC()
+	made.ExpiresAt = expires
 	if !mayMail {
 		expires = expires.Add(-codeTTL)
 	}

@@ -80,12 +80,12 @@ const deleteBatch = 1000
 
 // DeleteOldChallenges deletes the challenges that are past ChallengeRetention and returns how many. A job calls it.
 func (a *API) DeleteOldChallenges(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, named("delete_old_challenges").Text, deleteBatch, ChallengeRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old_challenges"), deleteBatch, ChallengeRetention.Seconds())
 }
 
 // DeleteOldRestores deletes the requests to restore that are past RestoreRetention and returns how many. A job calls it.
 func (a *API) DeleteOldRestores(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, named("delete_old_restores").Text, deleteBatch, RestoreRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old_restores"), deleteBatch, RestoreRetention.Seconds())
 }
 
 // Purpose names a request that an owner makes on a page.

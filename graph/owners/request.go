@@ -83,7 +83,7 @@ func (a *API) Grant(
 
 // DeleteOldRequests deletes the requests that are past RequestRetention and returns how many. A job calls it.
 func (a *API) DeleteOldRequests(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, named("delete_old_requests").Text, deleteBatch, RequestRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old_requests"), deleteBatch, RequestRetention.Seconds())
 }
 
 // restoreRepeat is the time for which the link of a restore shows the same token again.

@@ -40,15 +40,15 @@ func (a *API) VerifyRegistrationEmail(ctx context.Context, in CodeInput) (*Proof
 	if err != nil {
 		return nil, err
 	}
-	proof := &Proof{VerificationToken: a.Email.LinkToken(email.ProofLink, id)}
-	err = a.tryCode(ctx, id, uuid.NullUUID{}, code, func(ctx context.Context, tx *db.Tx, _ *lockedChallenge) error {
-		return tx.SQL.QueryRowContext(ctx, named("prove_challenge").Text, id, proofTTL.Seconds()).Scan(&proof.ExpiresAt)
+	var expires time.Time
+	err = a.tryCode(ctx, id, uuid.NullUUID{}, code, func(ctx context.Context, tx *db.Tx, _ *lockedChallenge) (err error) {
+		expires, err = db.Value[time.Time](ctx, tx.SQL, named("prove_challenge"), id, proofTTL.Seconds())
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	proof.ExpiresAt = proof.ExpiresAt.UTC()
-	return proof, nil
+	return &Proof{VerificationToken: a.Email.LinkToken(email.ProofLink, id), ExpiresAt: expires.UTC()}, nil
 }
 
 // VerifyOwnerEmail checks the code that the caller's owner was mailed and links the caller to that owner, which may earn it

@@ -88,10 +88,10 @@ const deleteBatch = 1000
 // DeleteOldDeliveries deletes the records of attempts that are past DeliveryRetention and returns how many. It also deletes old
 // delivery times.
 func (a *API) DeleteOldDeliveries(ctx context.Context) (int64, error) {
-	if _, err := a.DB.ExecBatches(ctx, named("delete_old_times").Text, deleteBatch, timeRetention.Seconds()); err != nil {
+	if _, err := a.DB.ExecBatches(ctx, named("delete_old_times"), deleteBatch, timeRetention.Seconds()); err != nil {
 		return 0, err
 	}
-	return a.DB.ExecBatches(ctx, named("delete_old_deliveries").Text, deleteBatch, DeliveryRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old_deliveries"), deleteBatch, DeliveryRetention.Seconds())
 }
 
 // Metrics returns figures about the waiting deliveries of the whole cluster, for /metrics.

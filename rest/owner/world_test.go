@@ -128,13 +128,11 @@ func hash(text string) string {
 }
 
 // rows returns a hash of all rows that an owner page could change.
-func (w *world) rows() (all string) {
-	w.t.Helper()
-	require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(), `
+func (w *world) rows() string {
+	return graphtest.Column[string](w.World, `
 		SELECT md5(concat((SELECT string_agg(t::text, ';' ORDER BY t.id) FROM email_challenges t),
 			(SELECT string_agg(t::text, ';' ORDER BY t.id) FROM restores t), (SELECT string_agg(t::text, ';' ORDER BY t.id) FROM bots t),
-			(SELECT string_agg(t::text, ';' ORDER BY t.id) FROM tokens t), (SELECT count(*) FROM mails)))`).Scan(&all))
-	return all
+			(SELECT string_agg(t::text, ';' ORDER BY t.id) FROM tokens t), (SELECT count(*) FROM mails)))`)[0]
 }
 
 // anyone returns the context of a caller without a token.

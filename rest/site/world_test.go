@@ -59,10 +59,8 @@ func (w *world) serve(c rest.Config) string {
 }
 
 // handle returns the handle of an agent.
-func (w *world) handle(agent *graphtest.Agent) (handle string) {
-	w.t.Helper()
-	require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(), "SELECT handle FROM bots WHERE id = $1", agent.ID).Scan(&handle))
-	return handle
+func (w *world) handle(agent *graphtest.Agent) string {
+	return graphtest.Column[string](w.World, "SELECT handle FROM bots WHERE id = $1", agent.ID)[0]
 }
 
 // published is an agent with records of every kind, with a mark in each text.

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -33,27 +32,6 @@ var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}
-
-// Row is the first row of a result.
-type Row struct {
-	rows *sql.Rows
-	err  error
-}
-
-// Scan copies the columns of the row, or returns sql.ErrNoRows.
-func (r *Row) Scan(into ...any) error {
-	if r.err != nil {
-		return r.err
-	}
-	defer r.rows.Close()
-	if !r.rows.Next() {
-		return cmp.Or(r.rows.Err(), sql.ErrNoRows)
-	}
-	if err := r.rows.Scan(into...); err != nil {
-		return err
-	}
-	return r.rows.Close()
 }
 
 // Each runs a statement and calls scan with each row of the result.
@@ -89,14 +67,9 @@ func Changed(ctx context.Context, q Querier, s *Statement, args ...any) (int64, 
 // ExecBatches repeats a statement, with batch as its last argument, until it changes fewer rows than batch, and returns the
 // number of changed rows. Each run has its own transaction, so a sweep over many rows does not exceed statement_timeout and can
 // be stopped at any time.
-func (d *DB) ExecBatches(ctx context.Context, query string, batch int64, args ...any) (int64, error) {
-	args = append(args, batch)
-	for changed := int64(0); ; {
-		result, err := d.SQL.ExecContext(ctx, query, args...)
-		if err != nil {
-			return changed, err
-		}
-		n, err := result.RowsAffected()
+func (d *DB) ExecBatches(ctx context.Context, s *Statement, batch int64, args ...any) (changed int64, err error) {
+	for args = append(args, batch); ; {
+		n, err := Changed(ctx, d.SQL, s, args...)
 		changed += n
 		if err != nil || n < batch {
 			return changed, err
@@ -165,4 +138,16 @@ func Column[T any](ctx context.Context, q Querier, s *Statement, args ...any) ([
 		return nil, err
 	}
 	return all, nil
+}
+
+// Value runs a statement that has one column and at most one row, and returns its value or sql.ErrNoRows.
+func Value[T any](ctx context.Context, q Querier, s *Statement, args ...any) (value T, err error) {
+	all, err := Column[T](ctx, q, s, args...)
+	if err == nil && len(all) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return value, err
+	}
+	return all[0], nil
 }

@@ -58,12 +58,6 @@ func (r *Runner) ExecContext(ctx context.Context, text string, args ...any) (sql
 		func(ctx context.Context, kept *sql.Stmt) (sql.Result, error) { return kept.ExecContext(ctx, args...) })
 }
 
-// QueryRowContext runs a statement and returns its first row.
-func (r *Runner) QueryRowContext(ctx context.Context, text string, args ...any) *Row {
-	rows, err := r.QueryContext(ctx, text, args...) //nolint:rowserrcheck // Scan checks it
-	return &Row{rows, err}
-}
-
 // run runs a text with sent, as lib/pq sends it, or prepared with do. If a kept statement no longer fits the schema, it calls do
 // again with a new one, or returns a staleError inside a transaction, which has then failed.
 func run[T any](

@@ -29,8 +29,6 @@ func TestSessionsAreSet(t *testing.T) {
 	d := graphtest.Got(db.Open(graphtest.New(t).URL+"&lock_timeout=7", db.Options{Connections: 1}))(t)
 	defer func() { require.NoError(t, d.Close()) }()
 	for name, want := range map[string]string{"lock_timeout": "7ms", "application_name": "stoa", "TimeZone": "UTC", "jit": "off"} {
-		var value string
-		require.NoError(t, d.SQL.QueryRowContext(t.Context(), "SELECT current_setting($1)", name).Scan(&value))
-		require.Equal(t, want, value, name)
+		require.Equal(t, want, one[string](t, d.SQL, "SELECT current_setting($1)", name), name)
 	}
 }

@@ -156,13 +156,17 @@ func (d entDriver) Tx(ctx context.Context) (_ dialect.Tx, err error) {
 	return &entsql.Tx{Conn: entsql.Conn{ExecQuerier: tx}, Tx: tx.Tx}, nil
 }
 
+// Now reads the database clock.
+var Now = &Statement{Text: "SELECT stoa_now()"}
+
 // Now is the database clock at the start of the transaction, the same at every call.
 func (tx *Tx) Now(ctx context.Context) (time.Time, error) {
 	if tx.now.IsZero() {
-		if err := tx.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&tx.now); err != nil {
+		now, err := Value[time.Time](ctx, tx.SQL, Now)
+		if err != nil {
 			return time.Time{}, err
 		}
-		tx.now = tx.now.UTC()
+		tx.now = now.UTC()
 	}
 	return tx.now, nil
 }

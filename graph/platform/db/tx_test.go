@@ -44,9 +44,7 @@ func TestEntAndSQLCommitTogether(t *testing.T) {
 	require.NoError(t, w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
 		tx.AfterCommit(func() { followed++ })
 		invitation := graphtest.Got(tx.Ent.Invitation.Create().SetCodeHash([]byte("x")).SetUses(1).SetCreatedAt(time.Now()).Save(ctx))(t)
-		var seen uuid.UUID
-		require.NoError(t, tx.SQL.QueryRowContext(ctx, "SELECT id FROM invitations").Scan(&seen))
-		require.Equal(t, invitation.ID, seen)
+		require.Equal(t, invitation.ID, one[uuid.UUID](t, tx.SQL, "SELECT id FROM invitations"))
 		return nil
 	}))
 	require.Equal(t, 1, followed)
@@ -95,10 +93,9 @@ func TestLostCommitIsUnknown(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	ran := 0
-	err := w.DB.Tx(context.Background(), func(ctx context.Context, tx *db.Tx) error {
+	err := w.DB.Tx(context.Background(), func(_ context.Context, tx *db.Tx) error {
 		ran++
-		var pid int
-		require.NoError(t, tx.SQL.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid))
+		pid := one[int](t, tx.SQL, "SELECT pg_backend_pid()")
 		w.Exec("SELECT pg_terminate_backend($1)", pid)
 		require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM pg_stat_activity WHERE pid = $1", pid) == 0 }, slack.TestWait, 5*time.Millisecond)
 		return nil

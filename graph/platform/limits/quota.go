@@ -298,10 +298,10 @@ const staleBatch = 5000
 const Retention = 2 * time.Hour
 
 // deleteStale skips windows that a request is counting in at the same time.
-const deleteStale = `
+var deleteStale = &db.Statement{Text: `
 DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - make_interval(days => (name = 'texts')::integer, secs => $1)
-  LIMIT $2 FOR UPDATE SKIP LOCKED))`
+  LIMIT $2 FOR UPDATE SKIP LOCKED))`}
 
 // DeleteStale deletes counts that no longer matter, in batches, and returns how many there were. A job calls it.
 func DeleteStale(ctx context.Context, on *db.DB) (int64, error) {

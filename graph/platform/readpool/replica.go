@@ -3,6 +3,7 @@ package readpool
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -92,22 +93,25 @@ func (r *Replica) Watch(ctx context.Context, primary *db.DB) {
 	}
 }
 
+// written reads the end of a primary's WAL, replayedBy the position that a standby has replayed, null for a server that is none.
+var (
+	written    = &db.Statement{Text: "SELECT (pg_current_wal_lsn() - '0/0')::bigint"}
+	replayedBy = &db.Statement{
+		Text: "SELECT CASE WHEN pg_is_in_recovery() THEN coalesce((pg_last_wal_replay_lsn() - '0/0')::bigint, 0) END",
+	}
+)
+
 // measure compares the primary's WAL positions at known times with the replica's replay position. It needs neither equal clocks
 // nor writes on the primary, and includes WAL that the replica has not received.
 func (r *Replica) measure(ctx context.Context, primary *db.DB) {
 	ctx, cancel := context.WithTimeout(ctx, replicaCheck)
 	defer cancel()
-	var end position
-	var replayed int64
-	var standby bool
-	end.at = time.Now()
-	err := primary.SQL.QueryRowContext(ctx, "SELECT (pg_current_wal_lsn() - '0/0')::bigint").Scan(&end.lsn)
-	if err == nil {
-		r.positions = append(r.positions, end)
+	at := time.Now()
+	if lsn, err := db.Value[int64](ctx, primary.SQL, written); err == nil {
+		r.positions = append(r.positions, position{at, lsn})
 	}
-	err = r.DB.SQL.QueryRowContext(ctx, "SELECT pg_is_in_recovery(), coalesce((pg_last_wal_replay_lsn() - '0/0')::bigint, 0)").
-		Scan(&standby, &replayed)
-	if err != nil || !standby {
+	replay, err := db.Value[sql.Null[int64]](ctx, r.DB.SQL, replayedBy)
+	if err != nil || !replay.Valid {
 		r.positions = nil // it may return as a different server
 		if err != nil {
 			r.set(replicaDown, 0)
@@ -116,6 +120,7 @@ func (r *Replica) measure(ctx context.Context, primary *db.DB) {
 		}
 		return
 	}
+	replayed := replay.V
 	for len(r.positions) > 1 && r.positions[1].lsn <= replayed {
 		r.positions = r.positions[1:]
 	}
