@@ -6,6 +6,3 @@ var (
 	ParseRetryAfter = parseRetryAfter
 	CheckURL        = checkURL
 )
-
-// MaxRetryAfter is exported for tests.
-const MaxRetryAfter = maxRetryAfter
