@@ -20,22 +20,6 @@ func take(w *graphtest.World, quota int, subject string) error {
 	return limits.Quotas{MutationsPerMinute: quota}.Take(context.Background(), w.DB.SQL, limits.Mutations, subject)
 }
 
-func TestQuotaAndRecovery(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	for range 4 {
-		require.NoError(t, take(w, 4, "a"))
-	}
-	refused := graphtest.RequireFault(t, take(w, 4, "a"), fault.WriteLimited)
-	require.NoError(t, take(w, 4, "b"), "subjects are apart")
-	w.Shift(refused.Retry())
-	require.NoError(t, take(w, 4, "a"), "what Retry-After promised")
-	w.Shift(2 * time.Minute)
-	for range 4 {
-		require.NoError(t, take(w, 4, "a"))
-	}
-}
-
 func TestQuotaOfZeroIsNoLimit(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -43,13 +27,6 @@ func TestQuotaOfZeroIsNoLimit(t *testing.T) {
 		require.NoError(t, take(w, 0, "a"))
 	}
 	require.EqualValues(t, 0, w.Count("SELECT count(*) FROM rate_windows"))
-}
-
-func TestAtOnceNoMoreThanTheQuota(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	codes := graphtest.AtOnce(40, func(int) error { return take(w, 7, "a") })
-	require.Equal(t, 7, codes.Count()[""])
 }
 
 // Compared with a plain list of acts at any times: a refused subject has used its quota within the last span; no span without its
@@ -80,7 +57,7 @@ func TestSlidingSpan(t *testing.T) {
 				continue
 			}
 			require.GreaterOrEqual(r, within(before, time.Minute), quota, "a client that keeps to the quota was refused")
-			wait := fault.From(err).Retry()
+			wait := graphtest.RequireFault(r, err, fault.WriteLimited).Retry()
 			require.LessOrEqual(r, wait, time.Minute)
 			w.Shift(wait)
 			at := w.Now()

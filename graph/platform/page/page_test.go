@@ -137,26 +137,6 @@ func stretch[T any](list []T, offset, limit int) []T {
 	return list[min(offset, len(list)):min(offset+limit, len(list))]
 }
 
-func FuzzParameters(f *testing.F) {
-	for _, s := range append(refused, "1", "20", "50", "1000", "9223372036854775807") {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		n, err := page.Parse([]string{s}, nil, 100_000)
-		if err == nil {
-			_, meta := page.Cut[int](n, nil)
-			require.Equal(t, s, strconv.Itoa(meta.Page))
-			require.LessOrEqual(t, meta.Page, 100_000)
-		}
-		h, err := page.Cursor([]string{s}, []string{s})
-		if err == nil {
-			require.Equal(t, s, strconv.FormatInt(h.Before, 10))
-			require.Equal(t, s, strconv.Itoa(h.Limit))
-			require.LessOrEqual(t, h.Limit, page.HistoryMaxLimit)
-		}
-	})
-}
-
 func TestFlag(t *testing.T) {
 	t.Parallel()
 	for _, absent := range []bool{true, false} {
