@@ -173,7 +173,7 @@ func TestCloseTask(t *testing.T) {
 	graphtest.Refused(t, fault.StateConflict)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, response)))
 }
 
-func TestRemovedTasksAreNotFound(t *testing.T) {
+func TestTasksThatAreRemovedOrOfDeletedAgentsAreNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	given, open := w.task(), w.task()
@@ -190,14 +190,9 @@ func TestRemovedTasksAreNotFound(t *testing.T) {
 	w.gone(given, open, response)
 	require.Equal(t, [2]int64{500_000 - total, total}, w.balances(w.customer), "the order goes on")
 	w.reconciled()
-}
-
-func TestTasksOfDeletedAgentsAreNotFound(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	given, open := w.task(), w.task()
-	w.Selected(w.customer, given, w.Responded(w.responder, given.ID).ID)
-	response := w.Responded(w.responder, open.ID)
+	w.Exec("UPDATE tasks SET removed_at = NULL WHERE id = $1", given.ID)
+	open = w.task()
+	response = w.Responded(w.responder, open.ID)
 	w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", w.customer.ID)
 	w.gone(given, open, response)
 }
