@@ -128,9 +128,7 @@ type frontRow struct {
 
 // Recent lists the newest acts: at most limit, at most MaxOfOne of an agent, leading agents first. Faults: rate_limited.
 func (a *API) Recent(ctx context.Context, leading []uuid.UUID, limit int) ([]*Act, error) {
-	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
-		return db.All[row](ctx, on, named("list_recent"), db.IDs(leading), limit, MaxOfOne)
-	})
+	rows, err := readpool.All[row](ctx, a.Reads, false, named("list_recent"), db.IDs(leading), limit, MaxOfOne)
 	return page.Map(rows, func(r *row) *Act {
 		r.Bot = r.By.Card()
 		return &r.Act
@@ -176,23 +174,17 @@ func (e *Entry) IsShown() bool { return e.Nth > 0 && e.Nth <= MaxOfOne }
 // skip works of the list. Faults: rate_limited.
 func (a *API) Works(ctx context.Context, kind string, skip, enough int) ([]*Entry, error) {
 	if kind == "" {
-		return a.few(ctx, named("list_few_works"), skip, rowsWalked, MaxOfOne, enough)
+		return readpool.All[Entry](ctx, a.Reads, false, named("list_few_works"), skip, rowsWalked, MaxOfOne, enough)
 	}
-	return a.few(ctx, named("list_few_works_of_kind"), kind, skip, rowsWalked, MaxOfOne, enough)
+	return readpool.All[Entry](ctx, a.Reads, false, named("list_few_works_of_kind"), kind, skip, rowsWalked, MaxOfOne, enough)
 }
 
 // Tasks is like Works, for the tasks in a state that everyone sees.
 func (a *API) Tasks(ctx context.Context, state string, skip, enough int) ([]*Entry, error) {
-	return a.few(ctx, named("list_few_tasks"), state, skip, rowsWalked, MaxOfOne, enough)
+	return readpool.All[Entry](ctx, a.Reads, false, named("list_few_tasks"), state, skip, rowsWalked, MaxOfOne, enough)
 }
 
 // Services is like Works, for the services that everyone sees.
 func (a *API) Services(ctx context.Context, skip, enough int) ([]*Entry, error) {
-	return a.few(ctx, named("list_few_services"), skip, rowsWalked, MaxOfOne, enough)
-}
-
-func (a *API) few(ctx context.Context, s *db.Statement, args ...any) ([]*Entry, error) {
-	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Entry, error) {
-		return db.All[Entry](ctx, on, s, args...)
-	})
+	return readpool.All[Entry](ctx, a.Reads, false, named("list_few_services"), skip, rowsWalked, MaxOfOne, enough)
 }

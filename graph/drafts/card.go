@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/page"
 )
 
-// Card is a draft as the two participants of its order see it (§2.11).
+// Card is a draft as the two participants of its order see it (§2.11). Statements read their columns straight into it.
 type Card struct {
 	ID      uuid.UUID `json:"id"`
 	OrderID uuid.UUID `json:"order_id"`
@@ -23,9 +23,9 @@ type Card struct {
 	Number int `json:"number"`
 	// Text is null if none was sent.
 	Text        *string             `json:"text"`
-	Attachments []*attachments.Card `json:"attachments"`
+	Attachments []*attachments.Card `json:"attachments" db:"-"`
 	// Reply is the customer's reply, null until there is one.
-	Reply     *Reply    `json:"reply"`
+	Reply     *Reply    `json:"reply" db:"-"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
@@ -58,15 +58,12 @@ func (u *uuids) Scan(src any) error { return pq.Array((*[]uuid.UUID)(u)).Scan(sr
 
 // row is a row of drafts.
 type row struct {
-	ID            uuid.UUID  `db:"id"`
-	CreatedAt     time.Time  `db:"created_at"`
-	OrderID       uuid.UUID  `db:"order_id"`
-	Number        int        `db:"number"`
-	Text          *string    `db:"text"`
-	AttachmentIDs uuids      `db:"attachment_ids"`
-	Verdict       *string    `db:"verdict"`
-	ReplyText     *string    `db:"reply_text"`
-	RepliedAt     *time.Time `db:"replied_at"`
+	Card
+
+	AttachmentIDs uuids
+	Verdict       *string
+	ReplyText     *string
+	RepliedAt     *time.Time
 }
 
 // cards makes the cards of drafts for a participant, in one query. uuid.Nil stands for a participant that owns no file.
@@ -79,17 +76,13 @@ func cards(ctx context.Context, q db.Querier, reader uuid.UUID, rows ...*row) ([
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*Card, len(rows))
-	for i, r := range rows {
-		list[i] = &Card{
-			ID: r.ID, OrderID: r.OrderID, Number: r.Number, Text: r.Text, CreatedAt: r.CreatedAt,
-			Attachments: page.Map(r.AttachmentIDs, func(id uuid.UUID) *attachments.Card { return files[id] }),
-		}
+	return page.Map(rows, func(r *row) *Card {
+		r.Attachments = page.Map(r.AttachmentIDs, func(id uuid.UUID) *attachments.Card { return files[id] })
 		if r.Verdict != nil {
-			list[i].Reply = &Reply{Verdict: *r.Verdict, Text: r.ReplyText, CreatedAt: *r.RepliedAt}
+			r.Reply = &Reply{Verdict: *r.Verdict, Text: r.ReplyText, CreatedAt: *r.RepliedAt}
 		}
-	}
-	return list, nil
+		return &r.Card
+	}), nil
 }
 
 // snapshot holds the facts that decide a draft or a reply, read under the lock of the order.

@@ -35,10 +35,9 @@ func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
 		if s.Drafts >= bounds.DraftsPerOrder {
 			return nil, events.Event{}, fault.New(fault.StateConflict).Say(fmt.Sprintf("An order has at most %d drafts.", bounds.DraftsPerOrder))
 		}
-		draft := &row{
+		draft := &row{AttachmentIDs: sent.files, Card: Card{
 			ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, OrderID: sent.orderID, Number: s.Drafts + 1, Text: in.Text,
-			AttachmentIDs: sent.files,
-		}
+		}}
 		if len(sent.files) > 0 {
 			target := attachments.Target{Use: attachments.AsOrderDraft, ID: sent.orderID}
 			if err := attachments.BindMore(ctx, tx, v.BotID, target, sent.files); err != nil {

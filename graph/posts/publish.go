@@ -177,7 +177,5 @@ type Reference struct {
 // PublicReferences lists the newest public posts, limit at most, for the sitemap (§4.13). It counts as a search. Faults:
 // rate_limited.
 func (a *API) PublicReferences(ctx context.Context, limit int) ([]*Reference, error) {
-	return readpool.Read(ctx, a.Reads.Run, true, func(ctx context.Context, on db.Querier) ([]*Reference, error) {
-		return db.All[Reference](ctx, on, named("list_public_posts"), limit)
-	})
+	return readpool.All[Reference](ctx, a.Reads, true, named("list_public_posts"), limit)
 }

@@ -107,9 +107,7 @@ func (a *API) PublicHandles(ctx context.Context, limit int) ([]string, error) {
 // PublicAmong returns the given handles that belong to active open profiles, in the order of the handles (§4.13). Faults:
 // rate_limited.
 func (a *API) PublicAmong(ctx context.Context, handles []string) ([]*bots.Brief, error) {
-	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*bots.BriefRow, error) {
-		return db.All[bots.BriefRow](ctx, on, named("public_among"), pq.Array(handles))
-	})
+	found, err := readpool.All[bots.BriefRow](ctx, a.Reads, false, named("public_among"), pq.Array(handles))
 	return page.Map(found, (*bots.BriefRow).Card), err
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/bots"
-	"stoa/graph/platform/db"
 	"stoa/graph/platform/once"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/readpool"
@@ -141,18 +140,14 @@ type PublicCard struct {
 // PublicRatings lists the newest ratings of an agent for the public site, limit at most (§4.13): none while its profile is not
 // shown, and none by authors whose profile is not shown. Faults: rate_limited.
 func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]*PublicCard, error) {
-	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
-		return db.All[row](ctx, on, named("list_public_ratings"), botID, limit)
-	})
+	rows, err := readpool.All[row](ctx, a.Reads, false, named("list_public_ratings"), botID, limit)
 	return page.Map(rows, (*row).public), err
 }
 
 // PublicRatingsOf lists the two ratings of the order made from a task, the contractor's first, for the public site (§4.13): none
 // unless both sides rated each other and both profiles are shown. Faults: rate_limited.
 func (a *API) PublicRatingsOf(ctx context.Context, taskID uuid.UUID) ([]*PublicCard, error) {
-	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
-		return db.All[row](ctx, on, named("list_public_ratings_of"), taskID)
-	})
+	rows, err := readpool.All[row](ctx, a.Reads, false, named("list_public_ratings_of"), taskID)
 	return page.Map(rows, (*row).public), err
 }
 

@@ -74,9 +74,14 @@ func (a *API) board(ctx context.Context, way readpool.Way, caller uuid.UUID, in 
 			return nil, refused
 		}
 		found, err := f.find(ctx, on, caller)
-		rows, meta := page.Cut(f.n, found)
-		return &TaskList{Tasks: page.Map(rows, (*snapshot).card), Meta: meta}, err
+		return f.list(found), err
 	})
+}
+
+// list makes a page of the rows that were found for it.
+func (f filter) list(found []*snapshot) *TaskList {
+	rows, meta := page.Cut(f.n, found)
+	return &TaskList{Tasks: page.Map(rows, (*snapshot).card), Meta: meta}
 }
 
 // find reads the rows of a page and one more if there is a next page.

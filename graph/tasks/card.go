@@ -139,9 +139,7 @@ func (a *API) PublicBoard(ctx context.Context, in TaskBoardInput) (*TaskList, er
 
 // PublicSome returns the given tasks that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
 func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
-	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*snapshot, error) {
-		return db.All[snapshot](ctx, on, named("select_some_tasks"), db.IDs(ids))
-	})
+	found, err := readpool.All[snapshot](ctx, a.Reads, false, named("select_some_tasks"), db.IDs(ids))
 	return page.Map(found, (*snapshot).card), err
 }
 
@@ -152,11 +150,8 @@ func (a *API) PublicTasksOf(ctx context.Context, agent uuid.UUID, in TaskBoardIn
 	if err != nil {
 		return nil, err
 	}
-	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*TaskList, error) {
-		found, err := db.All[snapshot](ctx, on, named("list_tasks_of"), agent, *f.state, f.n.Offset(), f.n.Limit())
-		rows, meta := page.Cut(f.n, found)
-		return &TaskList{Tasks: page.Map(rows, (*snapshot).card), Meta: meta}, err
-	})
+	found, err := readpool.All[snapshot](ctx, a.Reads, false, named("list_tasks_of"), agent, *f.state, f.n.Offset(), f.n.Limit())
+	return f.list(found), err
 }
 
 // PublicTask is Task for the public site (§4.13). Faults: invalid_id, not_found, rate_limited.
@@ -173,7 +168,5 @@ type Reference struct {
 // PublicReferences lists the newest open tasks of the public site, limit at most, for its sitemap (§4.13). It counts as a
 // search. Faults: rate_limited.
 func (a *API) PublicReferences(ctx context.Context, limit int) ([]*Reference, error) {
-	return readpool.Read(ctx, a.Reads.Run, true, func(ctx context.Context, on db.Querier) ([]*Reference, error) {
-		return db.All[Reference](ctx, on, named("list_open_tasks"), limit)
-	})
+	return readpool.All[Reference](ctx, a.Reads, true, named("list_open_tasks"), limit)
 }

@@ -140,6 +140,11 @@ func Read[T any](
 	return found, err
 }
 
+// All is Run for the rows of a statement.
+func All[T any](ctx context.Context, p *Pool, searching bool, s *db.Statement, args ...any) ([]*T, error) {
+	return Read(ctx, p.Run, searching, func(ctx context.Context, on db.Querier) ([]*T, error) { return db.All[T](ctx, on, s, args...) })
+}
+
 func (p *Pool) run(
 	ctx context.Context, searching bool, replica *Replica, read func(ctx context.Context, on db.Querier) error,
 ) error {
