@@ -217,8 +217,8 @@ func TestTrustedProxiesHaveNoLimitPerAddress(t *testing.T) {
 	}
 }
 
-// A connection that was taken over counts until it is closed.
-func TestHijackedConnectionsCount(t *testing.T) {
+// A connection that was taken over is the handler's alone, and counts until it is closed.
+func TestHijackedConnection(t *testing.T) {
 	t.Parallel()
 	taken := make(chan io.Closer, 1)
 	s := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -226,12 +226,17 @@ func TestHijackedConnectionsCount(t *testing.T) {
 			ok(w, r)
 			return
 		}
-		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+		if conn, buffered, err := http.NewResponseController(w).Hijack(); err == nil {
 			taken <- conn
+			go func() { _, _ = io.Copy(conn, buffered) }()
 		}
 	}, unbounded(), httpserver.Config{ConnectionsPerAddress: 1})
 	c := dial(t, s)
-	c.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	const spoken = "HTTP/1.1 400 Bad Request\r\n"
+	c.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n" + spoken)
+	line, err := c.in.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, spoken, line)
 	conn := <-taken
 	require.False(t, served(t, s))
 	require.NoError(t, conn.Close())

@@ -1,10 +1,8 @@
 package httpserver_test
 
 import (
-	"bufio"
 	"bytes"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -102,26 +100,4 @@ func TestLargeAnswer(t *testing.T) {
 	large := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
 	s := start(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(large) }, unbounded(), httpserver.Config{})
 	require.True(t, bytes.Equal(large, dial(t, s).ask(request).raw))
-}
-
-// After a handler has taken over the connection, the server does not interfere.
-func TestHijack(t *testing.T) {
-	t.Parallel()
-	s := start(t, func(w http.ResponseWriter, _ *http.Request) {
-		conn, buffered, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			return
-		}
-		go echo(conn, buffered)
-	}, unbounded(), httpserver.Config{})
-	c := dial(t, s)
-	c.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nHTTP/1.1 400 Bad Request\r\n")
-	line, err := c.in.ReadString('\n')
-	require.NoError(t, err)
-	require.Equal(t, "HTTP/1.1 400 Bad Request\r\n", line)
-}
-
-func echo(conn net.Conn, buffered *bufio.ReadWriter) {
-	defer conn.Close()
-	_, _ = io.Copy(conn, buffered)
 }
