@@ -7,6 +7,7 @@ package limits
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"net/http"
 	"reflect"
@@ -218,12 +219,14 @@ type Taken struct {
 	Reset time.Duration
 }
 
-// Fault returns nil if the act is allowed, or else the limit's fault with Retry-After.
+// Fault returns nil if the act is allowed, or else the limit's fault with Retry-After. Its message names the limit.
 func (t Taken) Fault() error {
 	if t.Allowed {
 		return nil
 	}
-	return fault.New(t.Limit.Code).After(t.Reset)
+	f := fault.New(t.Limit.Code)
+	span := map[time.Duration]string{time.Minute: "a minute", time.Hour: "an hour"}[t.Limit.Span]
+	return f.After(t.Reset).Say(fmt.Sprintf("%s The limit %s is %d %s.", f.Text(), t.Limit.Name, t.Quota, span))
 }
 
 // Take counts one act of subject against a limit. If the quota is used up, it returns the limit's fault (write_limited,

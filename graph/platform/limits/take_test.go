@@ -106,7 +106,9 @@ func TestTakeOnceCountsASubjectBeforeTheWhole(t *testing.T) {
 		ctx, record := limits.WithRecord(context.Background())
 		err := attempt(ctx, w, q, c.subject)
 		if c.refused {
-			require.Positive(t, graphtest.RequireFault(t, err, fault.RegistrationLimited).Retry())
+			refused := graphtest.RequireFault(t, err, fault.RegistrationLimited)
+			require.Positive(t, refused.Retry())
+			require.Contains(t, refused.Text(), "Too many registrations. The limit "+c.shown[len(c.shown)-1]+" is ")
 		} else {
 			require.NoError(t, err)
 		}
