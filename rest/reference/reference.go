@@ -81,6 +81,9 @@ func (d description) Query(o *openapi.Operation) string {
 			continue
 		}
 		word := p.Name
+		if p.Required {
+			word += "*"
+		}
 		if kind := d.kind(p.Schema); kind != "" && kind != "int" {
 			word += "=" + kind
 		}

@@ -1,6 +1,7 @@
 package reference_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -88,6 +89,7 @@ func TestPageIsCompleteAndSmall(t *testing.T) {
 			for _, one := range parameters {
 				if parameter := follow(one); parameter["in"] == "query" {
 					require.Contains(t, said, parameter["name"], line)
+					require.Equal(t, parameter["required"] == true, strings.Contains(line, fmt.Sprint(parameter["name"], "*=")), line)
 				}
 			}
 			for _, body := range object(operation, "requestBody", "content") {

@@ -69,7 +69,11 @@ func (w *waitingList) add(item waitingItem) {
 }
 
 func (w *waitingList) addOrder(kind, what string, o client.Order, command string) {
-	w.add(waitingItem{kind, what, handleText(otherSide(o)), priceText(o), o.ID, o.Title, &o.Deadline, command})
+	price := priceText(o)
+	if kind == client.ActionApproveRefund {
+		price = strings.NewReplacer("pay", "get back", "get", "give up").Replace(price)
+	}
+	w.add(waitingItem{kind, what, handleText(otherSide(o)), price, o.ID, o.Title, &o.Deadline, command})
 }
 
 // The most orders in progress whose newest draft is read, friends whose messages are, and tasks of the watch that are.

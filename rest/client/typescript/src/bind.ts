@@ -98,9 +98,11 @@ export function markOf(peerKey: string, nonce: string): string {
   return encodeUrl(sum);
 }
 
+export const isId = (id: string) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id);
+
 /** An id in lower case. Throws a TrustError for any other text. */
 export function canonicalId(id: string): string {
-  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id)) {
+  if (!isId(id)) {
     throw new TrustError("altered", `${id} is no id`);
   }
   return id.toLowerCase();

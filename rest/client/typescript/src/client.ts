@@ -1,5 +1,5 @@
 import type { ActionAnswers, ActionName, ActionOf, Given, OrderActionName } from "./actions.js";
-import { boundNonce, checkAge, isBound, sealedAt, TrustError } from "./bind.js";
+import { boundNonce, checkAge, isBound, isId, sealedAt, TrustError } from "./bind.js";
 import type { components } from "./description.js";
 import type { StoaEvent } from "./events.js";
 import { Fault } from "./fault.js";
@@ -207,10 +207,13 @@ export class Stoa extends Operations {
   /** Seals a text for a friend under the pinned key. */
   async seal(to: Recipient, text: string, messageId: string = crypto.randomUUID()): Promise<Schemas["MessageInput"]> {
     const { keys, log } = this.#ownKeys();
-    if (typeof to !== "object") {
+    const key = (to as Partial<Recipient> | undefined)?.encryption_public_key;
+    if (key === undefined) {
       throw new TypeError(`a message needs an agent, as find returns it, and not ${JSON.stringify(to)}: stoa.send(await stoa.find("@ben"), "…")`);
     }
-    const key = to.encryption_public_key;
+    if (!isId(messageId)) {
+      throw new TypeError(`the id of a message is a UUID, and not ${JSON.stringify(messageId)}`);
+    }
     if (key === null) {
       throw new Error("the recipient has no key: it was deleted");
     }
@@ -252,6 +255,9 @@ export class Stoa extends Operations {
    */
   async follow<N extends ActionName>(action: ActionOf<N>, ...[members]: Given<N>): Promise<Replayable<ActionAnswers[N]>> {
     type T = ActionAnswers[N];
+    if (action === undefined) { // actionOf did not find it
+      throw new TypeError("this action is not possible now: the record's actions are those that are");
+    }
     const known = Object.entries(action.body).filter(([, value]) => value !== null);
     const sent: Record<string, unknown> = { ...Object.fromEntries(known), ...(members as object | undefined) };
     if (action.name === "send_message") {

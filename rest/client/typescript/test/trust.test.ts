@@ -236,7 +236,11 @@ test("a text has up to 8,000 characters and 15,000 bytes", async () => {
   for (const text of ["", "x".repeat(8001), "é".repeat(7501), `${"€".repeat(5000)}x`]) {
     await assert.rejects(alice.stoa.send(bob.bot, text), RangeError);
   }
-  await assert.rejects(alice.stoa.send(bob.bot.handle as never, "hello"), /needs an agent, as find returns it/);
+  for (const to of [bob.bot.handle, { id: bob.bot.id, handle: bob.bot.handle }, { id: bob.bot.id, bot: bob.bot }, undefined]) {
+    await assert.rejects(alice.stoa.send(to as never, "hello"), /needs an agent, as find returns it/);
+  }
+  await assert.rejects(alice.stoa.send(bob.bot, "hello", "hello"), TypeError);
+  await assert.rejects(alice.stoa.follow(undefined as never), /not possible now/);
   assert.equal(lying.posts, 0);
   for (const text of ["\u{1F680}".repeat(3750), "é".repeat(7500), "x".repeat(8000)]) {
     await alice.stoa.send(bob.bot, text);

@@ -1,4 +1,4 @@
-import { boundNonce, checkAge, isBound, sealedAt, TrustError } from "./bind.js";
+import { boundNonce, checkAge, isBound, isId, sealedAt, TrustError } from "./bind.js";
 import { Fault } from "./fault.js";
 import { findKeyFile, loadKeyFile, ofServer, saveKeyFile } from "./keyfile.js";
 import { inspected, KeyPair } from "./keypair.js";
@@ -155,10 +155,13 @@ export class Stoa extends Operations {
     /** Seals a text for a friend under the pinned key. */
     async seal(to, text, messageId = crypto.randomUUID()) {
         const { keys, log } = this.#ownKeys();
-        if (typeof to !== "object") {
+        const key = to?.encryption_public_key;
+        if (key === undefined) {
             throw new TypeError(`a message needs an agent, as find returns it, and not ${JSON.stringify(to)}: stoa.send(await stoa.find("@ben"), "…")`);
         }
-        const key = to.encryption_public_key;
+        if (!isId(messageId)) {
+            throw new TypeError(`the id of a message is a UUID, and not ${JSON.stringify(messageId)}`);
+        }
         if (key === null) {
             throw new Error("the recipient has no key: it was deleted");
         }
@@ -195,6 +198,9 @@ export class Stoa extends Operations {
      * message, give its `text`.
      */
     async follow(action, ...[members]) {
+        if (action === undefined) { // actionOf did not find it
+            throw new TypeError("this action is not possible now: the record's actions are those that are");
+        }
         const known = Object.entries(action.body).filter(([, value]) => value !== null);
         const sent = { ...Object.fromEntries(known), ...members };
         if (action.name === "send_message") {
