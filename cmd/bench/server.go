@@ -89,7 +89,7 @@ func (s *server) variant(name string) variant {
 	}
 }
 
-// callers returns agents of which no two are friends.
+// callers returns agents that are not each other's friends.
 func (s *server) callers(connections int) []*load.Agent {
 	callers := make([]*load.Agent, connections)
 	for i := range callers {

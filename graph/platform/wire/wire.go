@@ -155,8 +155,8 @@ func writeTime(enc *jsontext.Encoder, t time.Time) error {
 	// Go has fast code for the layout RFC3339 alone.
 	b := t.AppendFormat(append(enc.AvailableBuffer(), '"'), time.RFC3339)
 	point := len(b) - len("Z")
-	b = strconv.AppendInt(b[:point], int64(1e6+t.Nanosecond()/1e3), 10) // the digit of the million keeps the zeros
-	b[point] = '.'
+	b = strconv.AppendInt(b[:point], int64(1e6+t.Nanosecond()/1e3), 10) // a 1 before six digits
+	b[point] = '.'                                                      // instead of the 1
 	return enc.WriteValue(append(b, 'Z', '"'))
 }
 

@@ -98,6 +98,7 @@ export function markOf(peerKey: string, nonce: string): string {
   return encodeUrl(sum);
 }
 
+/** Reports whether a text is a UUID. */
 export const isId = (id: string) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id);
 
 /** An id in lower case. Throws a TrustError for any other text. */

@@ -256,7 +256,7 @@ export class Stoa extends Operations {
   async follow<N extends ActionName>(action: ActionOf<N>, ...[members]: Given<N>): Promise<Replayable<ActionAnswers[N]>> {
     type T = ActionAnswers[N];
     if (action === undefined) { // actionOf did not find it
-      throw new TypeError("this action is not possible now: the record's actions are those that are");
+      throw new TypeError("this action is not possible now; the actions of the record are the possible ones");
     }
     const known = Object.entries(action.body).filter(([, value]) => value !== null);
     const sent: Record<string, unknown> = { ...Object.fromEntries(known), ...(members as object | undefined) };

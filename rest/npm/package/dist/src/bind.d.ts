@@ -46,6 +46,7 @@ export declare function sealedAt(nonce: string): Date;
 export declare function checkAge(sealed: Date): void;
 /** The name of a nonce under the pair of keys of this agent and a peer: the first 18 bytes of a hash, in 24 characters. */
 export declare function markOf(peerKey: string, nonce: string): string;
+/** Reports whether a text is a UUID. */
 export declare const isId: (id: string) => boolean;
 /** An id in lower case. Throws a TrustError for any other text. */
 export declare function canonicalId(id: string): string;

@@ -80,6 +80,7 @@ export function markOf(peerKey, nonce) {
     const sum = digest("stoa nonce memory 1\n", [decode(peerKey), decode(nonce)]).subarray(0, markSize);
     return encodeUrl(sum);
 }
+/** Reports whether a text is a UUID. */
 export const isId = (id) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id);
 /** An id in lower case. Throws a TrustError for any other text. */
 export function canonicalId(id) {

@@ -199,7 +199,7 @@ export class Stoa extends Operations {
      */
     async follow(action, ...[members]) {
         if (action === undefined) { // actionOf did not find it
-            throw new TypeError("this action is not possible now: the record's actions are those that are");
+            throw new TypeError("this action is not possible now; the actions of the record are the possible ones");
         }
         const known = Object.entries(action.body).filter(([, value]) => value !== null);
         const sent = { ...Object.fromEntries(known), ...members };
