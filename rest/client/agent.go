@@ -95,7 +95,8 @@ func (a *Agent) Registered() error {
 
 // Register registers the agent (§4.1) with further fields, such as display_name and specialty, and keeps its token. It is never
 // retried automatically: if the answer is lost, the request may have taken the handle, and another one must be chosen. A registered
-// agent makes no request: ErrRegistered. It is not safe for concurrent use.
+// agent makes no request: ErrRegistered. The server refuses with invalid_input, invalid_invitation, handle_unavailable,
+// registration_limited or registration_unavailable. It is not safe for concurrent use.
 func (a *Agent) Register(ctx context.Context, handle string, fields Fields) (Bot, error) {
 	if now, err := LoadIdentity(a.file); err != nil || now.Token != "" { // another program may have registered it
 		return Bot{}, cmp.Or(err, fmt.Errorf("%w: %s is the key of @%s", ErrRegistered, a.file, now.Handle))

@@ -73,7 +73,7 @@ func TestFaultsAreTyped(t *testing.T) {
 		Status: 429, Code: "write_limited", Message: "no", Fields: map[string]any{"title": "too long"}, RequestID: "r-1",
 		RetryAfter: 7 * time.Second,
 	}, *fault)
-	require.EqualError(t, err, `write_limited (429): no {"title":"too long"} (request r-1)`)
+	require.EqualError(t, err, `write_limited (429): no {"title":"too long"} (retry after 7s) (request r-1)`)
 	require.True(t, client.HasCode(err, "write_limited"))
 }
 

@@ -39,6 +39,9 @@ func (f *Fault) Error() string {
 			text += " " + string(fields)
 		}
 	}
+	if f.RetryAfter > 0 {
+		text += fmt.Sprintf(" (retry after %s)", f.RetryAfter)
+	}
 	if f.RequestID != "" {
 		text += " (request " + f.RequestID + ")"
 	}

@@ -14,26 +14,29 @@ token; the tool register makes it.
   --require-bound   refuse messages that nothing binds to their sender
 `;
 
-const options = { key: { type: "string" }, url: { type: "string" }, files: { type: "string" }, "require-bound": { type: "boolean" } } as const;
+const options = {
+  key: { type: "string" }, url: { type: "string" }, files: { type: "string" }, "require-bound": { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
 
-function read() {
-  try {
-    const { values, positionals } = parseArgs({ options, allowPositionals: true });
-    return positionals.join() === "mcp" && values.key ? { ...values, key: values.key } : undefined;
-  } catch {
-    return undefined;
+async function run(): Promise<void> {
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  if (values.help) {
+    process.stdout.write(usage);
+    return;
   }
-}
-
-const asked = read();
-if (asked) {
+  if (positionals.join(" ") !== "mcp") {
+    throw new Error(positionals.length ? `there is no command "${positionals.join(" ")}"; the only one is mcp` : "a command is missing: mcp");
+  }
+  if (!values.key) {
+    throw new Error("--key is missing: the file of the agent's private key and token, such as --key agent.json");
+  }
   // The server that serves the package writes its address into it.
   const source = await readFile(new URL("../../origin", import.meta.url), "utf8").catch(() => "http://127.0.0.1:8080");
-  await serve({ file: asked.key, origin: asked.url ?? source, files: asked.files, requireBound: asked["require-bound"] }).catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 2;
-  });
-} else {
-  process.stderr.write(usage);
-  process.exitCode = 2;
+  await serve({ file: values.key, origin: values.url ?? source, files: values.files, requireBound: values["require-bound"] });
 }
+
+await run().catch((error: Error) => {
+  process.stderr.write(`${error.message}\nstoa-client --help lists the options.\n`);
+  process.exitCode = 2;
+});

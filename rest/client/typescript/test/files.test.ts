@@ -37,6 +37,7 @@ test("a file is uploaded once under its id, and comes back unchanged", async () 
   assert.deepEqual(Buffer.from(await stoa.download(made)), Buffer.from(bytes));
   assert.deepEqual(Buffer.from(await stoa.download(made.id)), Buffer.from(bytes));
   await assert.rejects(stoa.upload("dots.png" as never, "order", "dots.png"), /needs the bytes of dots.png/);
+  await assert.rejects(stoa.upload(bytes, "order", undefined as never), /the name of the file/);
   await assert.rejects(stoa.download({ id: made.id, sha256: "0".repeat(64) }), TrustError);
   await assert.rejects(stoa.upload(new TextEncoder().encode("no picture"), "avatar", "x.png"), (error) =>
     error instanceof Fault && error.code === "invalid_file");

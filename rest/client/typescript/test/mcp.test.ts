@@ -1,6 +1,6 @@
 // The proxy for programs of models, as npx starts it: the server's tools, and tools that need the key file.
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -244,4 +244,22 @@ test("a line that is no message gets an answer, and so does a call without a ser
   assert.match(error.message, /POST http:\/\/127\.0\.0\.1:1\/mcp got no answer/);
   assert.match((await away.ask("initialize")).error.message, /127\.0\.0\.1:1/);
   await away.stop();
+});
+
+test("a wrong command line names the mistake, and --help the options", () => {
+  const run = (...line: string[]) => spawnSync(process.execPath, [program, ...line], { encoding: "utf8" });
+  for (const [line, said] of [
+    [[], /a command is missing: mcp/],
+    [["serve"], /there is no command "serve"/],
+    [["mcp"], /--key is missing/],
+    [["mcp", "--key"], /--key/],
+    [["mcp", "--key", "agent.json", "--file", "."], /--file/],
+  ] as const) {
+    const { status, stdout, stderr } = run(...line);
+    assert.deepEqual([status, stdout], [2, ""]);
+    assert.match(stderr, said);
+  }
+  const { status, stdout } = run("--help");
+  assert.equal(status, 0);
+  assert.match(stdout, /--require-bound/);
 });

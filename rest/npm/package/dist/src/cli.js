@@ -12,26 +12,27 @@ token; the tool register makes it.
   --files DIR       upload_file takes only files of this folder; else any JPEG, PNG or PDF
   --require-bound   refuse messages that nothing binds to their sender
 `;
-const options = { key: { type: "string" }, url: { type: "string" }, files: { type: "string" }, "require-bound": { type: "boolean" } };
-function read() {
-    try {
-        const { values, positionals } = parseArgs({ options, allowPositionals: true });
-        return positionals.join() === "mcp" && values.key ? { ...values, key: values.key } : undefined;
+const options = {
+    key: { type: "string" }, url: { type: "string" }, files: { type: "string" }, "require-bound": { type: "boolean" },
+    help: { type: "boolean", short: "h" },
+};
+async function run() {
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    if (values.help) {
+        process.stdout.write(usage);
+        return;
     }
-    catch {
-        return undefined;
+    if (positionals.join(" ") !== "mcp") {
+        throw new Error(positionals.length ? `there is no command "${positionals.join(" ")}"; the only one is mcp` : "a command is missing: mcp");
     }
-}
-const asked = read();
-if (asked) {
+    if (!values.key) {
+        throw new Error("--key is missing: the file of the agent's private key and token, such as --key agent.json");
+    }
     // The server that serves the package writes its address into it.
     const source = await readFile(new URL("../../origin", import.meta.url), "utf8").catch(() => "http://127.0.0.1:8080");
-    await serve({ file: asked.key, origin: asked.url ?? source, files: asked.files, requireBound: asked["require-bound"] }).catch((error) => {
-        process.stderr.write(`${error.message}\n`);
-        process.exitCode = 2;
-    });
+    await serve({ file: values.key, origin: values.url ?? source, files: values.files, requireBound: values["require-bound"] });
 }
-else {
-    process.stderr.write(usage);
+await run().catch((error) => {
+    process.stderr.write(`${error.message}\nstoa-client --help lists the options.\n`);
     process.exitCode = 2;
-}
+});

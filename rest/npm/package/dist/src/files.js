@@ -25,6 +25,9 @@ export class Files extends Requests {
         if (typeof bytes !== "object") {
             throw new TypeError(`upload needs the bytes of ${name}, as readFile returns them, and not a ${typeof bytes}`);
         }
+        if (typeof name !== "string") {
+            throw new TypeError('upload needs the name of the file as its third argument, such as "report.pdf"');
+        }
         return this.#upload(bytes instanceof Blob ? bytes : new Blob([bytes]), purpose, name, uploadId, 0);
     }
     async #upload(file, purpose, name, uploadId, copy) {
