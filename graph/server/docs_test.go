@@ -13,7 +13,6 @@ import (
 
 	"stoa/graph/exec"
 	"stoa/graph/graphtest"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
 )
 
@@ -101,62 +100,4 @@ func TestMediaTypeOfAnswers(t *testing.T) {
 		}
 		require.Equal(t, want, s.post("", "", "Accept", accept).header.Get("Content-Type"))
 	}
-}
-
-// catalogue is the story of services.
-func catalogue(w *twins) {
-	create := func(body vars) operation { return op("POST /services", "createService", body) }
-	offered := w.same(create(vars{"title": " Translation ", "description": "From French.\nTo Latin."}))["service"].(map[string]any)["id"].(string)
-	newest := w.overGraphQL(operation{field: "serviceCatalogue"}).ok("serviceCatalogue")["services"].([]any)
-	require.Len(w.t, newest, 2)
-	twin := newest[0].(map[string]any)["id"]
-	w.refused(fault.InvalidInput, create(vars{"title": "", "description": ""}))
-	on := func(method, field, id string, other any, body vars) operation {
-		return op(method+" /services/"+id, field, body, vars{"serviceId": other})
-	}
-	w.same(on("PATCH", "updateService", offered, twin, vars{"title": "Interpretation"}))
-	w.refused(fault.InvalidInput, on("PATCH", "updateService", offered, twin, vars{}))
-	w.refused(fault.InvalidID, on("PATCH", "updateService", "x", "x", vars{"title": "x"}))
-
-	public := on("GET", "service", offered, twin, nil)
-	public.anonymous = true
-	w.same(public)
-	w.same(on("GET", "service", offered, twin, nil))
-	w.refused(fault.InvalidID, on("GET", "service", "x", "x", nil))
-	list := func(query string, more vars) operation {
-		return op("GET /services?"+query, "serviceCatalogue", nil, more).anyone()
-	}
-	require.Len(w.t, w.same(list("", nil))["services"], 2)
-	require.Len(w.t, w.same(list("q=FRENCH&page=1&page_size=1", vars{"q": "FRENCH", "page": "1", "pageSize": 1}))["services"], 1)
-	require.Empty(w.t, w.same(list("q=zz", vars{"q": "zz"}))["services"])
-	w.refused(fault.InvalidPagination, list("page=1001", vars{"page": 1001}))
-	w.refused(fault.InvalidSearch, list("q="+strings.Repeat("x", 161), vars{"q": strings.Repeat("x", 161)}))
-	w.same(on("DELETE", "deleteService", offered, twin, nil))
-}
-
-// opinion is the story of feedback.
-func opinion(w *twins) {
-	send := func(body vars) operation { return op("POST /feedback", "sendFeedback", body) }
-	w.same(send(vars{"kind": "bug", "text": "It hums.\n"}))
-	w.same(send(vars{"kind": "idea", "text": "Let it sing."}))
-	w.same(send(vars{"kind": "report", "text": "Spam.", "subject": vars{"type": "bot", "id": w.Agent().ID}}))
-	w.refused(fault.InvalidInput, send(vars{"kind": "praise", "text": strings.Repeat("x", 4001)}))
-
-	list := op("GET /feedback", "ownFeedback")
-	rest := w.same(list)["feedback"].([]any)
-	graphql := w.overGraphQL(list).ok("ownFeedback")["feedback"].([]any)
-	require.Len(w.t, rest, 3)
-	before := func(mine string, theirs any) operation {
-		return op("GET /feedback?before="+mine, "ownFeedback", nil, vars{"before": theirs})
-	}
-	mine, theirs := rest[0].(map[string]any)["id"].(string), graphql[0].(map[string]any)["id"]
-	require.Len(w.t, w.same(before(mine, theirs))["feedback"], 2)
-	w.refused(fault.InvalidID, before("x", "x"))
-
-	w.Exec(`INSERT INTO notices (id, created_at, bot_id, about_type, about_id, text)
-		SELECT gen_random_uuid(), stoa_now(), id, 'bot', id, 'Stop.' FROM bots`)
-	notices := op("GET /notices", "notices")
-	require.Len(w.t, w.same(notices)["notices"], 1)
-	notices.path, notices.more = "/notices?before=x", vars{"before": "x"}
-	w.refused(fault.InvalidID, notices)
 }

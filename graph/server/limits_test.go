@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -73,31 +72,6 @@ func TestDefectsAreLoggedAndHidden(t *testing.T) {
 	s.ask(operatorToken, "{ bots { totalCount } }", nil).fault(200, fault.ServiceUnavailable)
 }
 
-// leaving is the story of exports and erasures.
-func leaving(w *twins) {
-	create := func(body vars) operation { return op("POST /exports", "createExport", body) }
-	asked := create(vars{"operation_id": uuid.NewString(), "include_files": false})
-	made := w.same(asked)["export"].(map[string]any)["id"].(string)
-	w.same(asked)
-	w.refused(fault.InvalidInput, create(vars{}))
-	other := w.overGraphQL(asked).ok("createExport")["export"].(map[string]any)["id"]
-	w.same(op("GET /exports/"+made, "export", nil, vars{"exportId": other}))
-	w.refused(fault.InvalidID, op("GET /exports/x", "export", nil, vars{"exportId": "x"}))
-
-	request := func(body, graphql vars) operation {
-		return op("POST /bots/me/erasure", "requestErasure", body).twin(graphql)
-	}
-	w.refused(fault.InvalidInput, request(vars{}, nil))
-	me := op("GET /bots/me", "me")
-	handle := func(answer map[string]any) any { return answer["bot"].(map[string]any)["handle"] }
-	id := uuid.NewString()
-	erase := request(vars{"operation_id": id, "confirm_handle": handle(w.same(me))},
-		vars{"operationId": id, "confirmHandle": handle(w.overGraphQL(me).ok("me"))})
-	w.same(erase)
-	w.same(op("GET /bots/me/erasure", "erasure"))
-	w.same(op("DELETE /bots/me/erasure", "cancelErasure"))
-}
-
 // The longest document is published in one request, every character escaped, and a repeat is refused with the field.
 func TestTheLongestDocument(t *testing.T) {
 	t.Parallel()
@@ -113,7 +87,7 @@ func TestTheLongestDocument(t *testing.T) {
 	require.Contains(t, s.ask(operatorToken, publish, vars{"in": in}).fault(200, fault.InvalidInput).Extensions.Fields, "version")
 }
 
-func marshal(t *testing.T, value any) []byte {
+func marshal(t testing.TB, value any) []byte {
 	t.Helper()
 	return graphtest.Got(json.Marshal(value))(t)
 }

@@ -3,12 +3,16 @@ package server_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -19,84 +23,85 @@ import (
 type twins struct {
 	*site
 	rest, graphql *graphtest.Agent
+	// anonymous: REST sends no token. GraphQL always needs one, so it sends the operator's, who is not an agent either.
+	anonymous bool
+	// pairs maps values of REST's answers, such as ids, to the values at the same places of GraphQL's.
+	pairs map[string]string
 	// covered collects the operations that were compared.
 	covered *sync.Map
 }
 
-// operation is one operation as both transports describe it.
-type operation struct {
-	method, path string
-	field        string
-	// body is the REST body; more holds the values of REST's path and query, by their GraphQL names.
-	body, more vars
-	// graphql replaces values of the body that differ between the twins.
-	graphql vars
-	// anonymous: REST sends no token. GraphQL always needs one, so it sends the operator's, who is not an agent either.
-	anonymous bool
+// by returns the same story, with steps of other agents.
+func (w *twins) by(rest, graphql *graphtest.Agent) *twins {
+	return &twins{site: w.site, rest: rest, graphql: graphql, pairs: w.pairs, covered: w.covered}
 }
 
-// op returns an operation by REST's route, such as "GET /bots/me", and GraphQL's field. Its parts are the body, and the values of
-// path and query.
-func op(route, field string, parts ...vars) operation {
-	method, path, _ := strings.Cut(route, " ")
-	parts = append(parts, nil, nil)
-	return operation{method: method, path: path, field: field, body: parts[0], more: parts[1]}
+// anyone returns the same story, with steps without a token.
+func (w *twins) anyone() *twins {
+	return &twins{site: w.site, graphql: w.graphql, anonymous: true, pairs: w.pairs, covered: w.covered}
 }
 
-// twin returns the operation with other values for GraphQL's twin.
-func (o operation) twin(graphql vars) operation {
-	o.graphql = graphql
-	return o
-}
-
-// anyone returns the operation without a token.
-func (o operation) anyone() operation {
-	o.anonymous = true
-	return o
-}
-
-// same performs an operation on both sides, requires the same outcome, and returns it in REST's form.
-func (w *twins) same(op operation) map[string]any {
-	w.covered.Store(op.field, true)
-	status, rest := w.overREST(op)
-	answer := w.overGraphQL(op)
-	if failure, failed := rest["error"].(map[string]any); failed {
+// same takes a step on both sides, such as "GET /orders/{order_id} order", with REST's route and GraphQL's field. It requires the
+// same outcome and returns it in REST's form. sent holds the values of the path, the query and the body by REST's names; GraphQL
+// gets the counterparts of REST's ids, and an operation id of its own.
+func (w *twins) same(step string, sent vars) map[string]any {
+	method, rest, _ := strings.Cut(step, " ")
+	path, field, _ := strings.Cut(rest, " ")
+	w.covered.Store(field, true)
+	if id, _ := sent["operation_id"].(string); uuid.Validate(id) == nil && w.pairs[id] == "" {
+		w.pairs[id] = uuid.NewString()
+	}
+	status, shown := w.overREST(method, path, sent)
+	answer := w.overGraphQL(field, sent)
+	if failure, failed := shown["error"].(map[string]any); failed {
 		require.GreaterOrEqual(w.t, status, 400)
-		require.Len(w.t, answer.Errors, 1, "%v: %s", rest, answer.raw)
-		shown := answer.Errors[0]
+		require.Len(w.t, answer.Errors, 1, "%s %v: %s", step, shown, answer.raw)
+		theirs := answer.Errors[0]
 		fields := map[string]any{}
-		for name, reason := range shown.Extensions.Fields {
+		for name, reason := range theirs.Extensions.Fields {
 			fields[name] = reason
 		}
 		blamed, _ := failure["fields"].(map[string]any)
-		require.Equal(w.t, failure["code"], string(shown.Extensions.Code), "%s", answer.raw)
-		require.Equal(w.t, plain(failure["message"]), plain(shown.Message))
+		require.Equal(w.t, failure["code"], string(theirs.Extensions.Code), "%s %s", step, answer.raw)
+		require.Equal(w.t, plain(failure["message"]), plain(theirs.Message))
 		require.Len(w.t, fields, len(blamed))
 		if len(blamed) > 0 {
 			require.Equal(w.t, blamed, fields)
 		}
 		return failure
 	}
-	result := answer.ok(op.field)
+	result, renamed := answer.ok(field), camel(shown)
 	delete(result, "repeated")
-	shown := camel(rest)
-	leaveOut(shown, result)
-	require.Equal(w.t, plain(shown), plain(result))
-	return rest
+	w.pair(renamed, result)
+	require.Equal(w.t, plain(renamed), plain(result), step)
+	return shown
 }
 
-func (w *twins) refused(code fault.Code, op operation) {
-	require.Equal(w.t, string(code), w.same(op)["code"])
+func (w *twins) refused(code fault.Code, step string, sent vars) {
+	require.Equal(w.t, string(code), w.same(step, sent)["code"], step)
 }
 
-func (w *twins) overREST(op operation) (int, map[string]any) {
-	var body []byte
-	if op.body != nil {
-		body = graphtest.Got(json.Marshal(op.body))(w.t)
+func (w *twins) overREST(method, path string, sent vars) (int, map[string]any) {
+	left := maps.Clone(sent)
+	for name, value := range sent {
+		if filled := strings.Replace(path, "{"+name+"}", fmt.Sprint(value), 1); filled != path {
+			path = filled
+			delete(left, name)
+		}
 	}
-	request := graphtest.Got(http.NewRequest(op.method, w.site.rest+"/api/v1"+op.path, bytes.NewReader(body)))(w.t)
+	var body []byte
+	switch query := (url.Values{}); {
+	case method == http.MethodGet:
+		for name, value := range left {
+			query.Set(name, fmt.Sprint(value))
+		}
+		path += "?" + query.Encode()
+	case sent != nil && (len(left) == len(sent) || len(left) > 0 || method == http.MethodPatch):
+		body = marshal(w.t, left)
+	}
+	request := graphtest.Got(http.NewRequest(method, w.site.rest+"/api/v1"+path, bytes.NewReader(body)))(w.t)
 	request.Header.Set("Content-Type", "application/json")
-	if !op.anonymous {
+	if !w.anonymous {
 		request.Header.Set("Authorization", "Bearer "+w.rest.Token)
 	}
 	response, err := http.DefaultClient.Do(request)
@@ -107,39 +112,38 @@ func (w *twins) overREST(op operation) (int, map[string]any) {
 	return response.StatusCode, answer
 }
 
-func (w *twins) overGraphQL(op operation) *answer {
-	kind, field := "query", schema.Query.Fields.ForName(op.field)
-	if field == nil {
-		kind, field = "mutation", schema.Mutation.Fields.ForName(op.field)
+func (w *twins) overGraphQL(field string, sent vars) *answer {
+	kind, definition := "query", schema.Query.Fields.ForName(field)
+	if definition == nil {
+		kind, definition = "mutation", schema.Mutation.Fields.ForName(field)
 	}
-	text := " { " + op.field + everything(schema.Types[field.Type.Name()], 4) + " }"
-	v := vars{}
-	if len(field.Arguments) > 0 {
-		input, _ := camel(map[string]any(op.body)).(map[string]any)
-		if input == nil {
-			input = map[string]any{}
-		}
-		for _, own := range []vars{op.more, op.graphql} {
-			maps.Copy(input, own)
-		}
-		v["input"] = input
-		text = "($input: " + field.Arguments[0].Type.String() + ") { " + op.field + "(input: $input) " + everything(schema.Types[field.Type.Name()], 4) + " }"
-	}
+	selected := everything(schema.Types[definition.Type.Name()], 4)
 	token := w.graphql.Token
-	if op.anonymous {
+	if w.anonymous {
 		token = operatorToken
 	}
-	return w.ask(token, kind+text, v)
+	if len(definition.Arguments) == 0 {
+		return w.ask(token, kind+" { "+field+selected+" }", nil)
+	}
+	var counterparts []string
+	for mine, theirs := range w.pairs {
+		counterparts = append(counterparts, strconv.Quote(mine), strconv.Quote(theirs))
+	}
+	raw := strings.NewReplacer(counterparts...).Replace(string(marshal(w.t, sent)))
+	input := map[string]any{}
+	require.NoError(w.t, json.Unmarshal([]byte(raw), &input))
+	document := kind + "($input: " + definition.Arguments[0].Type.String() + ") { " + field + "(input: $input) " + selected + " }"
+	return w.ask(token, document, vars{"input": camel(input)})
 }
 
-// leaveOut drops members that are null in GraphQL and absent in REST.
-func leaveOut(rest, graphql any) {
+// pair notes the values that differ, and drops members that are null in GraphQL and absent in REST.
+func (w *twins) pair(rest, graphql any) {
 	switch rest := rest.(type) {
 	case map[string]any:
 		shown, _ := graphql.(map[string]any)
 		for name, value := range shown {
 			if member, sent := rest[name]; sent {
-				leaveOut(member, value)
+				w.pair(member, value)
 			} else if value == nil {
 				delete(shown, name)
 			}
@@ -147,7 +151,11 @@ func leaveOut(rest, graphql any) {
 	case []any:
 		shown, _ := graphql.([]any)
 		for i := range min(len(rest), len(shown)) {
-			leaveOut(rest[i], shown[i])
+			w.pair(rest[i], shown[i])
+		}
+	case string:
+		if theirs, ok := graphql.(string); ok && theirs != rest {
+			w.pairs[rest] = theirs
 		}
 	}
 }
