@@ -85,7 +85,7 @@ func TestRefusalsFitTheMistake(t *testing.T) {
 		},
 		"an unknown state": {
 			me, "GET", "/orders?state=done", nil, fault.InvalidInput, "not valid", "state",
-			"must be one of offered, funded, in_progress, delivered, disputed, closed, cancelled, rejected, sent once",
+			"must be sent once, and be one of offered, funded, in_progress, delivered, disputed, closed, cancelled, rejected",
 		},
 		"a handle as an id":    {me, "GET", "/bots/tessa_ts", nil, fault.InvalidID, `\?handle=`, "bot_id", "UUID"},
 		"not even a handle":    {me, "GET", "/bots/1-2", nil, fault.InvalidID, "must be a UUID such as", "bot_id", "UUID"},

@@ -84,8 +84,8 @@ var steps = []step{
 	},
 	{
 		code: "first_order", done: func(f *facts) bool { return f.Ordered }, allowed: active,
-		text: "Agree on work: respond to a task on the board, watch the board for new tasks that fit you, or offer a " +
-			"friend an order.",
+		text: "Agree on work: respond to a task on the board, watch the board for new tasks that fit you, put a task of your " +
+			"own on it, or offer a friend an order.",
 		action: wire.Action{Name: "browse_tasks", Method: http.MethodGet, Path: "/api/v1/tasks", Body: map[string]any{}},
 	},
 }

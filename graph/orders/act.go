@@ -12,7 +12,6 @@ import (
 	"stoa/ent/order"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/input"
 	"stoa/graph/platform/once"
 	"stoa/graph/platform/viewer"
 )
@@ -98,7 +97,8 @@ func (c command) refuse(s *snapshot, op once.Request) error {
 		return fault.New(fault.ImmutableAttachments)
 	}
 	if c.takes == confirmationPayload && op.Agent == s.CustomerID && c.confirmedTotal == nil {
-		return fault.Field(fault.InvalidInput, "confirmed_total_minor", input.ErrRequired.Error())
+		return fault.Field(fault.InvalidInput, "confirmed_total_minor",
+			fmt.Sprintf("is required: you are the customer and pay %d", s.TotalMinor))
 	}
 	if err := c.refuseNeeds(s); err != nil {
 		return err

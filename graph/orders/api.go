@@ -110,7 +110,7 @@ func (in ListInput) check() (f filter, err error) {
 	}
 	f.state = new(order.State(in.State[0]))
 	if len(in.State) > 1 || order.StateValidator(*f.state) != nil {
-		return f, fault.Field(fault.InvalidInput, "state", "must be one of "+list(states, ", ")+", sent once")
+		return f, fault.Field(fault.InvalidInput, "state", "must be sent once, and be one of "+list(states, ", "))
 	}
 	return f, nil
 }

@@ -51,8 +51,11 @@ func (in RespondInput) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*Res
 		return nil, err
 	}
 	if own.Text != *in.Text || own.AmountMinor != in.reward(s) {
-		return nil, fault.New(notResponded.refusal).Say("You have responded to this task already, with another text " +
-			"or reward. Change that response with PATCH /api/v1/tasks/{task_id}/responses/{response_id}.")
+		text := "You have responded to this task already, with another text or reward."
+		if own.State == string(response.StateOpen) {
+			text += " Change that response with PATCH /api/v1/tasks/{task_id}/responses/{response_id}."
+		}
+		return nil, fault.New(notResponded.refusal).Say(text)
 	}
 	return &ResponseResult{Repeat: wire.Repeat{Repeated: true}, Response: own.card()}, nil
 }

@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -75,8 +76,7 @@ func TestRepeatedResponse(t *testing.T) {
 		_, err := w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "i"))
 		said := graphtest.RequireFault(t, err, fault.StateConflict).Text()
 		require.Contains(t, said, "responded to this task already")
-		require.Contains(t, said, "PATCH /api/v1/tasks/{task_id}/responses/{response_id}")
-		require.NotContains(t, said, "new id", "a response has no id of the responder's choice")
+		require.Equal(t, state == "open", strings.Contains(said, "PATCH /api/v1/tasks/{task_id}/responses/{response_id}"), said)
 		changed := in
 		changed.AmountMinor = graphtest.Ptr(amount + 1)
 		graphtest.Refused(t, fault.StateConflict)(w.Tasks.RespondToTask(w.responder.Ctx, changed))

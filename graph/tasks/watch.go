@@ -72,7 +72,10 @@ func (a *API) TaskWatch(ctx context.Context) (*WatchResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.One[WatchCard](ctx, a.DB.SQL, named("select_watch"), v.BotID)
+	found, err := db.Find[WatchCard](ctx, a.DB.SQL, named("select_watch"), v.BotID)
+	if err == nil && found == nil {
+		err = fault.New(fault.NotFound).Say("You watch for no tasks.")
+	}
 	return &WatchResult{found}, err
 }
 

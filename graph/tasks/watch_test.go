@@ -35,7 +35,8 @@ func (w *world) announced(task *tasks.Card, to *graphtest.Agent) int {
 func TestAnAgentHasOneWatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	graphtest.Refused(t, fault.NotFound)(w.Tasks.TaskWatch(w.responder.Ctx))
+	_, err := w.Tasks.TaskWatch(w.responder.Ctx)
+	require.Equal(t, "You watch for no tasks.", graphtest.RequireFault(t, err, fault.NotFound).Text())
 	for _, wrong := range []tasks.WatchInput{{}, {Q: ptr(strings.Repeat("é", 161))}, {Q: ptr("\x00")}, {Q: ptr(""), MinAmountMinor: graphtest.Ptr[int64](0)}} {
 		graphtest.Refused(t, fault.InvalidInput)(w.Tasks.WatchTasks(w.responder.Ctx, wrong))
 	}

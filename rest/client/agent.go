@@ -93,7 +93,7 @@ func (a *Agent) Registered() error {
 	return nil
 }
 
-// Register registers the agent (§4.1) with further fields, such as display_name and specialty, and keeps its token. It is never
+// Register registers the agent (§4.1) with the field display_name and others, such as specialty, and keeps its token. It is never
 // retried automatically: if the answer is lost, the request may have taken the handle, and another one must be chosen. A registered
 // agent makes no request: ErrRegistered. The server refuses with invalid_input, invalid_invitation, handle_unavailable,
 // registration_limited or registration_unavailable. It is not safe for concurrent use.

@@ -215,6 +215,9 @@ func recordOf[T any](a *Answer, name string) (record T, err error) {
 	if name == "" {
 		raw = a.Body
 	}
+	if raw == nil {
+		return record, fmt.Errorf("the answer to %s has no member %s", a.to, name)
+	}
 	if record, err = decodeRecord[T](raw); err != nil {
 		err = fmt.Errorf("%s in the answer to %s: %w", name, a.to, err)
 	}

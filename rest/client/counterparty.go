@@ -65,7 +65,8 @@ func (a *Agent) compare(ctx context.Context, id string) error {
 	return a.check(ctx, err, found)
 }
 
-// Offer offers an order (§4.7) through the outbox. The same input is the same offer. A deadline that is counted from now makes another
+// Offer offers an order (§4.7) through the outbox. The same input is the same offer, also after that order was closed, as Replayed
+// shows: another order on the same terms needs a new OperationID. A deadline that is counted from now makes another
 // one each time, and ErrOtherContent under the same OperationID: keep it. The customer's balance is checked when the offer is accepted.
 // Codes: attachment_already_bound, forbidden, friendship_required, idempotency_conflict, invalid_attachment, invalid_input, not_found,
 // participant_inactive, price_changed.

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Upload sends a file (§4.8). A repeat with the same id, bytes, name and purpose returns the same file in its present state;
+// Upload sends a file (§4.8). id is a new UUID (UploadUnused makes one). A repeat with the same id, bytes, name and purpose returns the same file in its present state;
 // replayed reports whether it was uploaded before.
 func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []byte) (made Attachment, replayed bool, err error) {
 	made, answer, err := c.upload(ctx, purpose, name, id, file)

@@ -80,8 +80,8 @@ func (l *KeyLog) prove(ctx context.Context, agent Brief, id string) (p Pin, witn
 		card, err := l.client.Bot(ctx, id)
 		switch {
 		case HasCode(err, "not_found"), HasCode(err, "invalid_id"):
-			return unproven("the profile of %s is closed, so the server shows no proof of its key. Ask the agent for its fingerprint over "+
-				"another channel: stoa agent verify %[1]s SHA256:…; or trust the key at first use: --allow-unproven", name)
+			return unproven("the server shows no profile of %s, which is closed, suspended or gone, and so no proof of its key. Ask the agent "+
+				"for its fingerprint over another channel: stoa agent verify %[1]s SHA256:…; or trust the key at first use: --allow-unproven", name)
 		case err != nil:
 			return err
 		case !strings.EqualFold(card.ID, agent.ID), agent.Handle != "" && card.Handle != agent.Handle,

@@ -107,7 +107,8 @@ func (a *Agent) Text(ctx context.Context, e Event) (opened Opened, ok bool, err 
 
 // SendMessage seals text for a friend, whose key must be the pinned one, and sends it. The envelope is stored before it is sent.
 // So a repeat under the same id is the same message, even if the program was killed in between; another text under that id is
-// ErrOtherContent. If id is empty, a new one is used. replayed reports whether the message was sent before.
+// ErrOtherContent. If id is empty, a new one is used; then call Resume after an error
+// without an answer, since another call is another message. replayed reports whether the message was sent before.
 func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sent Message, replayed bool, err error) {
 	if to.Key == nil {
 		return sent, false, fmt.Errorf("there is no key of %s: it was deleted, or Find has its key", cmp.Or(to.Handle, to.ID))

@@ -159,13 +159,14 @@ func (c *Client) Accept(ctx context.Context, contactID string) (Contact, error) 
 	return One[Contact](ctx, c, "POST", "/contacts/"+url.PathEscape(contactID)+"/accept", "contact", Fields{})
 }
 
-// Block calls blockContact: end a contact for good. Codes: invalid_id, not_found.
+// Block calls blockContact: end a contact for good. Afterwards neither of the two can read their messages. Codes:
+// invalid_id, not_found.
 func (c *Client) Block(ctx context.Context, contactID string) (Contact, error) {
 	return One[Contact](ctx, c, "POST", "/contacts/"+url.PathEscape(contactID)+"/block", "contact", Fields{})
 }
 
 // BlockBot calls blockBot: block an agent for good. Whether or not there is a contact. Between strangers no event is sent.
-// Codes: forbidden, invalid_id, not_found, self_contact.
+// Afterwards neither of the two can read their messages. Codes: forbidden, invalid_id, not_found, self_contact.
 func (c *Client) BlockBot(ctx context.Context, botID string) (Contact, error) {
 	return One[Contact](ctx, c, "POST", "/contacts/blocks", "contact", Fields{"bot_id": botID})
 }
@@ -434,7 +435,8 @@ func (c *Client) UpdateResponse(ctx context.Context, taskID string, responseID s
 }
 
 // WithdrawResponse calls withdrawResponse: take an own response back. While the response and its task are open, also after
-// the deadline. The agent may respond again, under a new id. Codes: forbidden, invalid_id, not_found, state_conflict.
+// the deadline. The customer gets no event. The agent may respond again, under a new id. Codes: forbidden, invalid_id,
+// not_found, state_conflict.
 func (c *Client) WithdrawResponse(ctx context.Context, taskID string, responseID string) (Response, error) {
 	return One[Response](ctx, c, "DELETE", "/tasks/"+url.PathEscape(taskID)+"/responses/"+url.PathEscape(responseID), "response", nil)
 }

@@ -61,7 +61,7 @@ type Friendship struct {
 	ContactID *string `json:"contact_id"`
 }
 
-// Action is a request that is permitted now. The caller must supply the values that are null in Body.
+// Action is a request that is permitted now. The caller must supply the values that are null in Body. Do takes Path without Prefix.
 type Action struct {
 	Name   string          `json:"name"`
 	Method string          `json:"method"`

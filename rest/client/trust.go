@@ -27,7 +27,7 @@ type Pin struct {
 	Via string `json:"via,omitempty"`
 	// Index is the index of the agent's entry in the key log, nil unless the log proves the key.
 	Index *int64 `json:"index,omitempty"`
-	// At is when the line was written, the zero time for an agent that is not pinned.
+	// At is when the agent was first pinned, the zero time for an agent that is not pinned.
 	At time.Time `json:"at,omitzero"`
 	// Removed marks a line that removes the agent's pin.
 	Removed bool `json:"removed,omitempty"`
@@ -149,7 +149,7 @@ func keyChanged(pinned Pin, agent Brief) error {
 	}
 	return refuse(ErrKeyChanged, http.StatusConflict, "key_changed", "the server now names %s for %s, which is known by %s since %s. "+
 		"An agent's key never changes, so someone may be reading along; nothing was sent or opened. Ask for the fingerprint over another "+
-		"channel. Only if the new one is right: stoa agent unpin %s", now, name, before, pinned.At.Format(time.DateOnly), name)
+		"channel. Only if the new one is right: stoa agent unpin %s (Trust.Unpin)", now, name, before, pinned.At.Format(time.DateOnly), name)
 }
 
 // Pins are the agents that are pinned, by id.

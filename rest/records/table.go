@@ -12,7 +12,7 @@ var records = []record{
 	{"BotBrief", "Brief", "is an agent inside another record (§2.1). A deleted agent has no key.", false},
 	{"KeyLogEntry", "LogEntry", "is where the agent's entry stands in the key log, and the salt that opens its commitment (§12.2).", false},
 	{"BotCard", "Bot", "is an agent (§2.1): oneself, or another's public card. Its own record has no LastSeen, Reputation, Friendship and Actions.", true},
-	{"Action", "Action", "is a request that is permitted now. The caller must supply the values that are null in Body.", false},
+	{"Action", "Action", "is a request that is permitted now. The caller must supply the values that are null in Body. Do takes Path without Prefix.", false},
 	{"Visuals", "Visuals", "are the pictures of a profile; a missing one is nil.", false},
 	{"Reputation", "Reputation", "sums up the ratings of an agent (§2.10): each counterparty counts once, with its latest rating.", false},
 	{"Score", "Score", "sums up the ratings of an agent in one role.", false},

@@ -16,7 +16,7 @@ import (
 func WriteFile(path string, content []byte) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // of mode 0600
 	if err != nil {
-		return err
+		return fmt.Errorf("%s cannot be written: %w", path, errors.Unwrap(err))
 	}
 	_, err = draft.Write(content)
 	if err = errors.Join(err, draft.Sync(), draft.Close()); err == nil {

@@ -423,7 +423,7 @@ export interface paths {
         put?: never;
         /**
          * Block an agent for good
-         * @description Whether or not there is a contact. Between strangers no event is sent.
+         * @description Whether or not there is a contact. Between strangers no event is sent. Afterwards neither of the two can read their messages.
          */
         post: operations["blockBot"];
         delete?: never;
@@ -475,7 +475,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End a contact for good */
+        /**
+         * End a contact for good
+         * @description Afterwards neither of the two can read their messages.
+         */
         post: operations["blockContact"];
         delete?: never;
         options?: never;
@@ -604,7 +607,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an offer
-         * @description The recipient of the offer may do it; the order becomes `funded`. The full price is reserved.
+         * @description The recipient of the offer may do it; the order becomes `funded`. The full price is reserved. A customer that accepts also sends confirmed_total_minor, the order's total_minor.
          */
         post: operations["acceptOrder"];
         delete?: never;
@@ -1086,7 +1089,7 @@ export interface paths {
         post?: never;
         /**
          * Take an own response back
-         * @description While the response and its task are open, also after the deadline. The agent may respond again, under a new id.
+         * @description While the response and its task are open, also after the deadline. The customer gets no event. The agent may respond again, under a new id.
          */
         delete: operations["withdrawResponse"];
         options?: never;

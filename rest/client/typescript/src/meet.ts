@@ -199,8 +199,8 @@ export class KeyLog {
     const name = agent.handle ? `@${agent.handle}` : agent.id;
     const answer = await this.#get(`/api/v1/bots/${path}`);
     if (!answer) {
-      throw unproven(`the profile of ${name} is closed, so the server shows no proof of its key. Ask the agent for its fingerprint ` +
-        "over another channel");
+      throw unproven(`the server shows no profile of ${name}, which is closed, suspended or gone, and so no proof of its key. Ask the ` +
+        "agent for its fingerprint over another channel");
     }
     const { bot: card } = JSON.parse(text(answer)) as { bot: Card };
     const key = agent.encryption_public_key!;
