@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/lib/pq"
 
 	"stoa/graph/lifecycle"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/text"
-	"stoa/graph/ratings"
 )
 
 // ActivityRetention is the time for which the minutes of the overview are kept.
@@ -25,7 +23,7 @@ const activityLag = 2 * time.Minute
 
 // Overview summarises the state of the service. Its reads use indexes and are bounded. Faults: unauthorized.
 func (a *API) Overview(ctx context.Context) (*Overview, error) {
-	activity, err := a.activity(ctx)
+	activity, err := read[Activity](ctx, a, named("select_activity"))
 	if err != nil {
 		return nil, err
 	}
@@ -43,21 +41,9 @@ func (a *API) Overview(ctx context.Context) (*Overview, error) {
 	if o.Erasures.First, err = lifecycle.OpenErasures(ctx, a.DB, erasuresMost); err != nil {
 		return nil, err
 	}
-	o.Processes, err = a.processes(ctx)
+	// These serve, or were silent within the last day.
+	o.Processes, err = db.All[Process](ctx, a.DB.SQL, named("select_processes"), silence.Seconds())
 	return &o, err
-}
-
-func (a *API) activity(ctx context.Context) ([]*Activity, error) {
-	rows, err := read[struct {
-		Activity
-
-		Agents, Messages, Orders, CreditsMinor pq.Int64Array
-	}](ctx, a, named("select_activity"))
-	all := make([]*Activity, len(rows))
-	for i, r := range rows {
-		all[i] = &Activity{r.Window, r.Begins, r.StepSeconds, r.Agents, r.Messages, r.Orders, r.CreditsMinor}
-	}
-	return all, err
 }
 
 // RecordActivity counts the minutes that have passed since the last counted one, an hour at a time. The first time it begins at
@@ -170,30 +156,15 @@ const tracesPerSection = 6
 // sessionsMost is the maximum number of tokens in an overview.
 const sessionsMost = 10
 
-// standing is the row of select_standing.
-type standing struct {
-	State          string
-	Public         bool
-	AvailableMinor int64
-	ReservedMinor  int64
-	Reputation     ratings.Reputation
-	Owned          bool
-	Sessions       int64
-	Connections    int64
-}
-
 // Dossier returns everything about an agent; nil if there is no such agent. Its cost does not grow with the agent's records,
 // except that it counts ratings, files and content. Faults: unauthorized.
 func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
-	rows, err := read[standing](ctx, a, named("select_standing"), botID)
+	rows, err := read[Dossier](ctx, a, named("select_standing"), botID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	found := rows[0]
-	d := &Dossier{
-		State: found.State, Public: found.Public, AvailableMinor: found.AvailableMinor, ReservedMinor: found.ReservedMinor,
-		Reputation: &found.Reputation, Owned: found.Owned, Mailable: found.Owned && a.Owners.SendsMail, Sessions: found.Sessions, Connections: found.Connections,
-	}
+	d := rows[0]
+	d.Mailable = d.Owned && a.Owners.SendsMail
 	if d.Bot, err = a.DB.Ent.Bot.Get(ctx, botID); err != nil {
 		return nil, err
 	}

@@ -4,11 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx"
 	"github.com/jmoiron/sqlx/reflectx"
 	"github.com/lib/pq"
 )
@@ -94,15 +95,31 @@ func (d *DB) Walk(ctx context.Context, s *Statement, args ...any) (changed int64
 }
 
 // All runs a statement and scans each row of the result into a new T. Every column needs a field: with its name in the tag `db`,
-// or AmountMinor for amount_minor. The fields of embedded structs count.
+// or AmountMinor for amount_minor. The fields of embedded structs count. A slice of texts or integers takes an array.
 func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) (all []*T, err error) {
-	var scanner *sqlx.Rows // it reads the columns once
+	var paths [][]int // of the columns
 	err = Each(ctx, q, func(rows *sql.Rows) error {
-		if scanner == nil {
-			scanner = &sqlx.Rows{Rows: rows, Mapper: fields}
+		if paths == nil {
+			columns, err := rows.Columns()
+			if err != nil {
+				return err
+			}
+			paths = fields.TraversalsByName(reflect.TypeFor[T](), columns)
 		}
-		all = append(all, new(T))
-		return scanner.StructScan(all[len(all)-1])
+		one, to := new(T), make([]any, len(paths))
+		for i, path := range paths {
+			if len(path) == 0 {
+				return fmt.Errorf("column %d has no field in %T", i+1, one)
+			}
+			switch field := reflectx.FieldByIndexes(reflect.ValueOf(one), path).Addr().Interface().(type) {
+			case *[]string, *[]int64:
+				to[i] = pq.Array(field)
+			default:
+				to[i] = field
+			}
+		}
+		all = append(all, one)
+		return rows.Scan(to...)
 	}, s, args...)
 	if err != nil {
 		return nil, err
