@@ -157,14 +157,3 @@ func TestBooks(t *testing.T) {
 	}
 	require.Equal(t, lines[2:], graphtest.Got(o.Operator.Statement(o.ctx, agent.ID, graphtest.Ptr(int64(3))))(t))
 }
-
-// Agents with names like the platform's are on the overview until they are suspended.
-func TestImpersonatorsAreShown(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	o.named("pia", "Pia")
-	vex := o.named("vex", "St\u043ea Support")
-	require.Equal(t, vex.ID, graphtest.Got(o.Operator.Overview(o.ctx))(t).Posing[0].ID)
-	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, vex.ID, nil, "poses"))
-	require.Empty(t, graphtest.Got(o.Operator.Overview(o.ctx))(t).Posing)
-}

@@ -68,6 +68,7 @@ func TestAMessageReachesTheAgentConcerned(t *testing.T) {
 	require.Equal(t, feedback.Subject{Type: "post", ID: post.ID}, got[0].About)
 	require.Equal(t, map[string]any{"answer": "Thank you.", "message": "Do not."}, o.entries()[2].Details)
 	require.Equal(t, "the same within a day", o.entries()[3].Details["unsent"])
+	require.Equal(t, reported.ID, *o.entries()[3].BotID)
 	require.NotContains(t, o.entries()[1].Details, "message")
 
 	bug := o.sent(reporter)
@@ -136,7 +137,8 @@ Sent by Stoa, a social platform for AI agents.
 	require.Empty(t, got.Header.Get("Reply-To"))
 }
 
-// A refused mail leaves neither a mail nor an audit entry.
+// A refused mail leaves neither a mail nor an audit entry. An operation mails once, even after its text was deleted; with another
+// text it is refused.
 func TestMailsToOwnersThatAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOperatorWorld(t)
@@ -161,23 +163,16 @@ func TestMailsToOwnersThatAreRefused(t *testing.T) {
 	require.Len(t, o.entries(), 5)
 	o.Exec("UPDATE mails SET created_at = created_at - interval '25 hours'")
 	require.NoError(t, mail(id, "Hello."))
-}
 
-// An operation mails once, even after its text was deleted; with another text it is refused.
-func TestAMailToAnOwnerIsRepeated(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	box := new(graphtest.Mailbox)
-	o.SendMailTo(box)
-	id, other, operation := o.ownedAgent(), o.ownedAgent(), uuid.Must(uuid.NewV7())
+	other, operation := o.ownedAgent(), uuid.Must(uuid.NewV7())
 	first := graphtest.Got(o.Operator.MailOwner(o.ctx, id, "Hello.", &operation, "why"))(t)
 	again := graphtest.Got(o.Operator.MailOwner(o.ctx, id, "Hello.", &operation, "why"))(t)
 	require.True(t, again.Repeated)
 	require.Equal(t, first.Mail.ID, again.Mail.ID)
 	graphtest.Refused(t, fault.IdempotencyConflict)(o.Operator.MailOwner(o.ctx, id, "Hallo.", &operation, "why"))
-	require.Len(t, box.To(written), 1)
+	require.Len(t, box.To(written), 7)
 	graphtest.OK(t, "it is another agent's")(o.Operator.MailOwner(o.ctx, other, "Hello.", &operation, "why"))
-	require.Len(t, box.To(written), 2)
+	require.Len(t, box.To(written), 8)
 }
 
 // A waiting mail is dropped if its agent is deleted meanwhile, and its text is deleted.

@@ -85,28 +85,6 @@ func TestTheRemovalOfTheDemoIsAudited(t *testing.T) {
 	require.Equal(t, operator.Population{Others: 1}, found)
 }
 
-func TestTasksMatchTheSchema(t *testing.T) {
-	t.Parallel()
-	var declared []operator.MaintenanceTask
-	for _, value := range exec.NewExecutableSchema(exec.Config{}).Schema().Types["MaintenanceTask"].EnumValues {
-		declared = append(declared, operator.MaintenanceTask(value.Name))
-	}
-	require.Equal(t, operator.Tasks(), declared)
-}
-
-func TestReconciliationReportsDamage(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	id := o.Agent().ID
-	sound := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "the weekly check"))(t)
-	require.Empty(t, sound.Discrepancies)
-	o.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", id)
-	damaged := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "again"))(t)
-	require.Len(t, damaged.Discrepancies, 1)
-	require.Equal(t, id, *damaged.Discrepancies[0].BotID)
-	require.Equal(t, "RECONCILE", o.entries()[1].Details["task"])
-}
-
 func TestCleanupSweepsEverything(t *testing.T) {
 	t.Parallel()
 	o := newOperatorWorld(t)
@@ -133,26 +111,14 @@ func TestCleanupSweepsEverything(t *testing.T) {
 	require.Len(t, o.entries(), 3)
 }
 
-func TestRetentionIsForOperators(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Retention(o.Agent().Ctx))
-	all := graphtest.Got(o.Operator.Retention(o.ctx))(t)
-	days := map[string]*float64{}
-	for _, r := range all {
-		days[r.Name] = r.Days()
-	}
-	require.InDelta(t, 90, *days["messages"], 0)
-	require.InDelta(t, 1, *days["uploads"], 0)
-	require.InDelta(t, 30, *days["files"], 0)
-	require.InDelta(t, 7, *days["backups"], 0)
-	require.Nil(t, days["audit"])
-	require.Empty(t, o.entries(), "it is read without an entry")
-}
-
-// Each task does its work; the tests above check other tasks.
+// Each task does its work, and only the tasks of the schema exist.
 func TestTasksOfMaintenance(t *testing.T) {
 	t.Parallel()
+	var declared []operator.MaintenanceTask
+	for _, value := range exec.NewExecutableSchema(exec.Config{}).Schema().Types["MaintenanceTask"].EnumValues {
+		declared = append(declared, operator.MaintenanceTask(value.Name))
+	}
+	require.Equal(t, operator.Tasks(), declared)
 	o := newOperatorWorld(t)
 	run := func(task operator.MaintenanceTask) *operator.Maintenance {
 		return graphtest.Got(o.Operator.RunMaintenance(o.ctx, task, "now"))(t)
@@ -161,6 +127,12 @@ func TestTasksOfMaintenance(t *testing.T) {
 	o.Operator.BackUp = func(context.Context) (*operator.Backup, error) { return &operator.Backup{Name: "monday"}, nil }
 	require.Equal(t, "monday", run(operator.MaintenanceTaskBackup).Backup.Name)
 	agent := o.Agent()
+	require.Empty(t, run(operator.MaintenanceTaskReconcile).Discrepancies)
+	o.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", agent.ID)
+	damaged := run(operator.MaintenanceTaskReconcile).Discrepancies
+	require.Len(t, damaged, 1)
+	require.Equal(t, agent.ID, *damaged[0].BotID)
+	require.Equal(t, "RECONCILE", o.entries()[3].Details["task"])
 	o.Exec("UPDATE settings SET rewards_enabled = true")
 	o.Exec("UPDATE bots SET email_verified_at = stoa_now(), avatar_id = $2 WHERE id = $1", agent.ID, o.File(agent, attachments.Avatar))
 	require.EqualValues(t, 1, run(operator.MaintenanceTaskRewards).Granted)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/ent"
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
@@ -42,7 +41,8 @@ func TestAProfileIsCleared(t *testing.T) {
 	}
 }
 
-// One call removes all content of the named kinds, of that agent alone, and the audit log has the numbers.
+// One call removes all content of the named kinds, of that agent alone, and the audit log has the numbers. Removed ratings do not
+// count in the reputation of their subject.
 func TestContentIsRemovedAtOnce(t *testing.T) {
 	t.Parallel()
 	o := newOperatorWorld(t)
@@ -66,6 +66,11 @@ func TestContentIsRemovedAtOnce(t *testing.T) {
 	require.Equal(t, [3]int64{}, left(swindler))
 	require.Equal(t, map[string]any{"POSTS": 2.0, "SERVICES": 2.0}, o.entries()[0].Details)
 	require.Equal(t, map[string]any{"TASKS": 2.0, "RATINGS": 0.0}, o.entries()[1].Details)
+
+	rating := graphtest.Got(o.DB.Ent.Rating.Get(o.ctx, o.rating()))(t)
+	graphtest.OK(t)(o.Operator.RemoveContent(o.ctx, rating.AuthorID, []operator.ContentKind{operator.ContentKindRatings}, nil, "bought"))
+	require.Zero(t, o.Count("SELECT count(*) FROM ratings WHERE removed_at IS NULL"))
+	require.Zero(t, o.Count("SELECT coalesce(sum(ratings), 0) FROM reputations WHERE bot_id = $1", rating.SubjectID))
 }
 
 // One call suspends, clears and removes, with one entry; it takes the chosen measures and no others.
@@ -105,36 +110,6 @@ func TestRemovalIsBounded(t *testing.T) {
 	require.Zero(t, second.Remaining)
 	require.EqualValues(t, 30, second.Removed[1].Removed)
 	require.Len(t, o.entries(), 11)
-}
-
-// The ratings that an agent wrote are removed too, with their effect on reputations.
-func TestWrittenRatingsAreRemoved(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	found := graphtest.Got(o.DB.Ent.Rating.Get(o.ctx, o.rating()))(t)
-	_ = graphtest.Got(o.Operator.RemoveContent(o.ctx, found.AuthorID, []operator.ContentKind{operator.ContentKindRatings}, nil, "bought"))(t)
-	require.EqualValues(t, 0, o.Count("SELECT count(*) FROM ratings WHERE removed_at IS NULL"))
-	require.EqualValues(t, 0, o.Count("SELECT coalesce(sum(ratings), 0) FROM reputations WHERE bot_id = $1", found.SubjectID))
-}
-
-// The audit entries about an agent include the entries about its records.
-func TestTheAuditOfAnAgent(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	agent, other := o.Agent(), o.Agent()
-	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(agent, "spam", "public").ID, nil, "spam"))
-	graphtest.OK(t)(o.Operator.RemoveTask(o.ctx, o.task(agent), nil, "spam"))
-	graphtest.OK(t)(o.Operator.RemoveService(o.ctx, o.service(agent), nil, "spam"))
-	graphtest.OK(t)(o.Operator.RemoveAttachment(o.ctx, o.File(agent, "avatar"), nil, "spam"))
-	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, o.Reported(other, "bot", agent.ID, "Spam.").ID, "Thank you.", nil, "seen to"))
-	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, nil, "spam"))
-	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(other, "spam", "public").ID, nil, "another's"))
-	found := graphtest.Got(o.Operator.AuditEntries(o.ctx, nil, nil, nil, nil, nil, &ent.AuditEntryWhereInput{BotID: &agent.ID}))(t)
-	var procedures []string
-	for _, edge := range found.Edges {
-		procedures = append(procedures, edge.Node.Procedure)
-	}
-	require.ElementsMatch(t, []string{"removePost", "removeTask", "removeService", "removeAttachment", "answerFeedback", "suspendBot"}, procedures)
 }
 
 // Reports are listed apart from other feedback, first on the overview, with the age of the oldest.

@@ -148,9 +148,16 @@ func TestTheTableIsTheSchema(t *testing.T) {
 	require.Len(t, acts, len(operator.Procedures()))
 }
 
+// agentOf maps the kind of a target to the column with its agent, whose entries include those about its records.
+var agentOf = map[string]string{
+	"Bot": "id FROM bots", "Post": "author_id FROM posts", "Task": "customer_id FROM tasks", "Service": "bot_id FROM services",
+	"Rating": "author_id FROM ratings", "Attachment": "owner_id FROM attachments", "Feedback": "bot_id FROM feedbacks", "Order": "customer_id FROM orders",
+}
+
 func TestEveryProcedureIsAudited(t *testing.T) {
 	t.Parallel()
-	for name, a := range acts {
+	for _, p := range operator.Procedures() {
+		name, a := p.Name, acts[p.Name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOperatorWorld(t)
@@ -182,6 +189,9 @@ func TestEveryProcedureIsAudited(t *testing.T) {
 			require.NotNil(t, entries[0].Details)
 			if a.target != nil {
 				require.Equal(t, target.String(), entries[0].Target)
+			}
+			if column := agentOf[p.Target]; column != "" {
+				require.Equal(t, graphtest.Column[uuid.UUID](o.World, "SELECT "+column+" WHERE id = $1", target)[0], *entries[0].BotID)
 			}
 			if strings.HasPrefix(name, "remove") && name != "removeContent" {
 				again := graphtest.RequireFault(t, a.call(o.ctx, o, name, target, "again"), fault.NotFound)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -78,15 +77,6 @@ func TestWithdrawnDocumentsStayOnRecord(t *testing.T) {
 	graphtest.Refused(t, fault.InvalidInput)(o.Operator.PublishDocument(o.ctx, terms("1"), "why"))
 	o.published(terms("2"))
 	graphtest.Refused(t, fault.NotFound)(o.Operator.WithdrawDocument(o.ctx, uuid.New(), "why"))
-}
-
-func TestTheLongestDocumentIsPublished(t *testing.T) {
-	t.Parallel()
-	longest := operator.DocumentInput{
-		Key: "a" + strings.Repeat("-", 39), Title: strings.Repeat("ж", 160), Version: strings.Repeat("1", 40),
-		URL: "http://example.org/" + strings.Repeat("a", 1981), Text: strings.Repeat("ж", 200_000),
-	}
-	require.Equal(t, longest.Text, newOperatorWorld(t).published(longest).Text)
 }
 
 // After concurrent publications one version is in force.
@@ -236,6 +226,8 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 			found := o.noticed()
 			require.Len(t, found, 1)
 			require.Equal(t, []string{about}, slices.Collect(maps.Values(found[kind])))
+			posing := graphtest.Got(o.Operator.Overview(o.ctx))(t).Posing
+			require.Equal(t, kind == "posing", len(posing) == 1 && posing[0].ID == swindler.ID)
 			if kind == "lookalikes" {
 				require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, swindler.ID))(t).Resembles)
 				require.Empty(t, graphtest.Got(o.Operator.Dossier(o.ctx, otto.ID))(t).Resembles, "the imitated agent imitates no one")
@@ -247,50 +239,43 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 			require.Contains(t, o.noticed(), kind, "it does it again")
 			graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, swindler.ID, nil, "a swindler"))
 			require.Empty(t, o.noticed())
+			require.Empty(t, graphtest.Got(o.Operator.Overview(o.ctx))(t).Posing)
 		})
 	}
 }
 
-// The agent that takes a name later is the imitator, even if it registered first and has closed orders.
-func TestAnImitatorThatRegisteredBefore(t *testing.T) {
+// The agent that takes a name later is the imitator, even if it registered first and has closed orders. It imitates a suspended
+// agent, too, and imitators that deal with each other do not hide the agent that the oldest one imitates.
+func TestImitatorsAreTold(t *testing.T) {
 	t.Parallel()
-	o := newOperatorWorld(t)
-	sleeper, otto := o.Agent(), o.Agent()
-	o.called(otto, "otto_poems", "Otto the poet")
-	o.called(sleeper, "quite_different", "Otto the poet")
-	o.closed(otto, sleeper)
-	require.Equal(t, map[string]map[string]string{"lookalikes": {"quite_different": "looks like @otto_poems"}}, o.noticed())
-	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, sleeper.ID))(t).Resembles)
-	require.Empty(t, graphtest.Got(o.Operator.Dossier(o.ctx, otto.ID))(t).Resembles)
-	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, sleeper.ID, nil, "a swindler"))
-	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, sleeper.ID))(t).Resembles)
-}
-
-// An agent with a name like that of a suspended agent is noticed, even if the suspended agent has closed no order.
-func TestASuspendedAgentComesBack(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	lamp := o.named("brass_lantern", "Brass Lantern")
-	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, lamp.ID, nil, "a swindler"))
-	require.Empty(t, o.noticed())
-	again := o.named("brass_1antern", "Brass Lantern")
-	require.Equal(t, map[string]map[string]string{"lookalikes": {"brass_1antern": "looks like @brass_lantern"}}, o.noticed())
-	require.Equal(t, []string{"brass_lantern"}, graphtest.Got(o.Operator.Dossier(o.ctx, again.ID))(t).Resembles)
-	graphtest.OK(t)(o.Operator.ReinstateBot(o.ctx, lamp.ID, "an error"))
-	require.Empty(t, o.noticed())
-}
-
-// Many imitators that deal with each other do not hide the agent that the oldest imitator imitates.
-func TestACrowdOfImitatorsHidesNothing(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	otto, swindler := o.named("otto_poems", "Otto the poet"), o.named("quite_different", "Otto the poet")
-	o.closed(otto, o.Agent())
-	for n := range 11 {
-		o.closed(swindler, o.named(fmt.Sprint("imitator", n, "_of_otto"), "Otto the poet"))
+	for name, imitate := range map[string]func(o *operatorWorld, otto, sleeper *graphtest.Agent){
+		"it registered before": func(o *operatorWorld, otto, sleeper *graphtest.Agent) { o.closed(otto, sleeper) },
+		"a suspended agent": func(o *operatorWorld, otto, _ *graphtest.Agent) {
+			graphtest.OK(o.t)(o.Operator.SuspendBot(o.ctx, otto.ID, nil, "a swindler"))
+		},
+		"a crowd of imitators": func(o *operatorWorld, otto, sleeper *graphtest.Agent) {
+			o.closed(otto, o.Agent())
+			for n := range 11 {
+				o.closed(sleeper, o.named(fmt.Sprint("imitator", n, "_of_otto"), "Otto the poet"))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOperatorWorld(t)
+			sleeper := o.Agent()
+			otto := o.named("otto_poems", "Otto the poet")
+			o.called(sleeper, "quite_different", "Otto the poet")
+			imitate(o, otto, sleeper)
+			require.Equal(t, "looks like @otto_poems", o.noticed()["lookalikes"]["quite_different"])
+			require.NotContains(t, o.noticed()["lookalikes"], "otto_poems")
+			require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, sleeper.ID))(t).Resembles)
+			require.Empty(t, graphtest.Got(o.Operator.Dossier(o.ctx, otto.ID))(t).Resembles)
+			graphtest.OK(t)(o.Operator.ModerateBot(o.ctx, sleeper.ID, true, false, false, false, nil, false, nil, nil, nil, "a swindler"))
+			require.NotContains(t, o.noticed()["lookalikes"], "quite_different")
+			require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, sleeper.ID))(t).Resembles)
+		})
 	}
-	require.Equal(t, "looks like @otto_poems", o.noticed()["lookalikes"]["quite_different"])
-	require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, swindler.ID))(t).Resembles)
 }
 
 // Honest agents are not noticed.

@@ -52,6 +52,9 @@ func TestRegistrationModes(t *testing.T) {
 
 	end := o.Now().Add(day)
 	made := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{Uses: graphtest.Ptr(2), ExpiresAt: &end, Note: graphtest.Ptr("for friends")}, "a party"))(t)
+	require.Regexp(t, `^([A-Z2-7]{5}-){4}[A-Z2-7]{6}$`, made.Code)
+	require.Equal(t, bots.HashInvitation(made.Code), made.Invitation.CodeHash)
+	require.NotContains(t, fmt.Sprint(o.entries()), made.Code, "it is kept nowhere")
 	require.NoError(t, register("guest_one", made.Code))
 	require.NoError(t, register("guest_two", made.Code))
 	graphtest.RequireFault(t, register("guest_three", made.Code), fault.InvalidInvitation)
@@ -60,6 +63,8 @@ func TestRegistrationModes(t *testing.T) {
 	o.Shift(2 * day)
 	graphtest.RequireFault(t, register("guest_late", second.Code), fault.InvalidInvitation)
 	third := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "a third"))(t)
+	require.Equal(t, 1, third.Invitation.Uses)
+	require.NotEqual(t, second.Code, third.Code)
 	revoked := graphtest.Got(o.Operator.RevokeInvitation(o.ctx, third.Invitation.ID, "a mistake"))(t)
 	o.Shift(day)
 	again := graphtest.Got(o.Operator.RevokeInvitation(o.ctx, third.Invitation.ID, "to be sure"))(t)
@@ -159,25 +164,4 @@ func TestActivationKeepsItsTime(t *testing.T) {
 	graphtest.OK(t)(o.Operator.DeactivateLifecycle(o.ctx, "a pause"))
 	later := graphtest.Got(o.Operator.ActivateLifecycle(o.ctx, "anew"))(t)
 	require.Equal(t, 48*time.Hour, later.LifecycleActivatedAt.Sub(*first.LifecycleActivatedAt).Round(time.Hour), "it begins anew")
-}
-
-func TestReinstatingLeadsOutOfTheTrash(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	agent := o.Agent()
-	o.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
-	require.EqualValues(t, "active", graphtest.Got(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was asked for"))(t).State)
-}
-
-func TestACodeIsKeptNowhere(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	made := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "why"))(t)
-	require.Regexp(t, `^([A-Z2-7]{5}-){4}[A-Z2-7]{6}$`, made.Code)
-	require.Equal(t, bots.HashInvitation(made.Code), made.Invitation.CodeHash)
-	require.Equal(t, 1, made.Invitation.Uses)
-	entry := o.entries()[0]
-	require.Equal(t, made.Invitation.ID.String(), entry.Target)
-	require.NotContains(t, fmt.Sprint(entry.Details, entry.Reason), made.Code)
-	require.NotEqual(t, made.Code, graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "why"))(t).Code)
 }

@@ -78,11 +78,12 @@ func TestTheLongestDocument(t *testing.T) {
 	s := newSite(t)
 	const publish = `mutation ($in: DocumentInput!) { publishDocument(input: $in, reason: "a new year") { id text url withdrawnAt } }`
 	longest := strings.Repeat("\U0001F600", 200_000)
-	in := vars{"key": "terms", "title": "Terms", "version": "1", "text": longest}
+	in := vars{"key": "a" + strings.Repeat("-", 39), "title": strings.Repeat("ж", 160), "version": strings.Repeat("1", 40),
+		"url": "http://example.org/" + strings.Repeat("a", 1981), "text": longest}
 	raw := strings.ReplaceAll(string(marshal(t, vars{"query": publish, "variables": vars{"in": in}})), "\U0001F600", `\ud83d\ude00`)
 	made := s.post(operatorToken, raw).ok("publishDocument")
 	require.Equal(t, longest, made["text"])
-	require.Empty(t, made["url"])
+	require.Equal(t, in["url"], made["url"])
 	require.Nil(t, made["withdrawnAt"])
 	require.Contains(t, s.ask(operatorToken, publish, vars{"in": in}).fault(200, fault.InvalidInput).Extensions.Fields, "version")
 }
