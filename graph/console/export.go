@@ -167,10 +167,11 @@ func cellsOf(data map[string]any, names []string) []string {
 		case bool:
 			cells[i] = map[bool]string{true: "true", false: "false"}[v]
 		case map[string]any:
-			for _, key := range []string{"handle", "title", "host", "id"} {
-				if text := textOf(v, key); text != "" {
+			raw, _ := json.Marshal(v) // it was JSON
+			cells[i] = string(raw)
+			for _, key := range []string{"id", "host", "title", "handle"} {
+				if text := textOf(v, key); text != "" && v["id"] != nil { // a record, and not the details of an act
 					cells[i] = text
-					break
 				}
 			}
 		}

@@ -276,5 +276,7 @@ func TestExportsOfPrivateListsAreAudited(t *testing.T) {
 	require.Len(t, all, 1)
 	require.Equal(t, "accepted", all[0]["state"])
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries WHERE target = 'contacts' AND details->>'rows' = '1'"))
+	acts := w.post("/audit/export?columns=details", url.Values{"format": {"csv"}, "reason": {"a court order"}}).text
+	require.Contains(t, acts, `"{""columns"":""state"",""format"":""json"",""rows"":1}"`)
 	require.Empty(t, w.log.String())
 }
