@@ -100,7 +100,7 @@ func TestReceiptOfAnOrder(t *testing.T) {
 	}
 }
 
-// An agent's page offers no action without effect.
+// Pages offer no action without effect. A switch that needs setup shows the missing setup, and the reason of a refusal.
 func TestOnlyPossibleActionsAreOffered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -120,8 +120,13 @@ func TestOnlyPossibleActionsAreOffered(t *testing.T) {
 	w.Exec("UPDATE invitations SET expires_at = stoa_now() - interval '1 day'")
 	require.NotContains(t, w.get("/invitations/"+agent.ID.String()).text, "/procedures/revokeInvitation", "it has expired")
 	settings := w.get("/settings").text
-	require.Contains(t, settings, `class="act" href="/procedures/activateLifecycle"`)
+	w.shows(settings, `class="act" href="/procedures/activateLifecycle"`, "a document that owners confirm", "sending mail, which this installation cannot")
+	require.NotContains(t, settings, "Switch it on", "it cannot be switched on yet")
 	require.NotContains(t, settings, `href="/procedures/deactivateLifecycle"`)
+	refused := w.do("/procedures/activateLifecycle", "reason", "because")
+	require.Equal(t, http.StatusServiceUnavailable, refused.StatusCode)
+	require.Contains(t, refused.text, "The lifecycle cannot be switched on yet")
+	require.Zero(t, w.Count("SELECT count(*) FROM audit_entries"))
 }
 
 // An agent's sessions are its tokens, with the reason of their end and their connections.
@@ -172,6 +177,11 @@ func TestBooksPages(t *testing.T) {
 	w := newWorld(t)
 	agent := w.Agent()
 	w.shows(w.get("/books").text, "Wallets, escrow and fees add up to the issued credits", "0 differences")
+	checked := w.do("/procedures/runMaintenance?task=RECONCILE", "reason", "look").text
+	w.shows(checked, "The ledger is right: no differences.", `href="/books"`)
+	for _, other := range []string{"Trashed", "Granted", "Swept", "Backup"} {
+		require.NotContains(t, checked, other, "it shows only its own result")
+	}
 	require.Contains(t, w.get("/books?format=csv").text, "difference_minor\n")
 	statement := w.get("/books/agents/" + agent.ID.String())
 	require.Contains(t, statement.text, "Grant")

@@ -166,26 +166,19 @@ func TestSettingsSendOnlyChanges(t *testing.T) {
 	w.shows(wrong.text, `id="f-feeBps-error"`, `id="f-operatorWebsite-error"`)
 }
 
-// A switch that needs setup shows the missing setup, and the reason of a refusal.
-func TestSwitchesShowMissingSetup(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.shows(w.get("/settings").text, "a document that owners confirm", "sending mail, which this installation cannot")
-	refused := w.do("/procedures/activateLifecycle", "reason", "because")
-	require.Equal(t, http.StatusServiceUnavailable, refused.StatusCode)
-	require.Contains(t, refused.text, "The lifecycle cannot be switched on yet")
-	require.Zero(t, w.Count("SELECT count(*) FROM audit_entries"))
-}
-
-// A file of an order is saved from the page with the order's texts, with another entry in the audit log.
+// A review shows whole texts, also of drafts and replies. A file of the order is saved from that page, with another entry in the
+// audit log.
 func TestSavingAFileOfAnOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
 	w.InspectWith(nil)
+	draft, reply := "zq-a-draft "+strings.Repeat("and more of it ", 200)+"zq-its-end", "zq-a-reply "+strings.Repeat("not yet ", 100)+"zq-end-of-the-reply"
+	w.Exec(`INSERT INTO drafts (id, created_at, order_id, number, text, attachment_ids, verdict, reply_text, replied_at)
+		VALUES ($1, stoa_now(), $2, 1, $3, '{}', 'changes', $4, stoa_now())`, uuid.Must(uuid.NewV7()), w.ids["Order"], draft, reply)
 	shown := w.do("/procedures/reviewOrder?id="+w.ids["Order"].String(), "reason", "a complaint")
 	require.Equal(t, http.StatusOK, shown.StatusCode, shown.text)
-	require.Contains(t, shown.text, "secret name.png")
+	w.shows(shown.text, "secret name.png", draft, reply)
 	action, fields := w.form(w.parse(shown.text))
 	require.Equal(t, "a complaint", fields.Get("reason"))
 	id := fields.Get("file")
@@ -199,17 +192,6 @@ func TestSavingAFileOfAnOrder(t *testing.T) {
 	require.Equal(t, "application/octet-stream", saved.Header.Get("Content-Type"))
 	require.Equal(t, `attachment; filename="`+id+`"`, saved.Header.Get("Content-Disposition"))
 	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'reviewOrder' AND reason = 'a complaint'"))
-}
-
-// A review shows whole texts, also of drafts and replies.
-func TestAReviewShowsWholeTexts(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.fill()
-	draft, reply := "zq-a-draft "+strings.Repeat("and more of it ", 200)+"zq-its-end", "zq-a-reply "+strings.Repeat("not yet ", 100)+"zq-end-of-the-reply"
-	w.Exec(`INSERT INTO drafts (id, created_at, order_id, number, text, attachment_ids, verdict, reply_text, replied_at)
-		VALUES ($1, stoa_now(), $2, 1, $3, '{}', 'changes', $4, stoa_now())`, uuid.Must(uuid.NewV7()), w.ids["Order"], draft, reply)
-	w.shows(w.do("/procedures/reviewOrder?id="+w.ids["Order"].String(), "reason", "a complaint").text, draft, reply)
 }
 
 // The texts of a private post are only on the page of a review, which has its entry in the audit log.
