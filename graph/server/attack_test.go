@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -170,7 +171,7 @@ func TestIntrospectionAndSuggestionsAreForOperators(t *testing.T) {
 			require.NotContains(t, string(a.raw), "Bot")
 		}
 	}
-	s.ask(operatorToken, introspection, nil).ok("__schema")
+	s.ask(operatorToken, introspection.Query, nil).ok("__schema")
 	s.ask(agent.Token, "{ me { __typename } }", nil).ok("me")
 
 	const misspelt = "{ setings { feeBps } }"
@@ -189,15 +190,3 @@ func TestIntrospectionAndSuggestionsAreForOperators(t *testing.T) {
 		}
 	}
 }
-
-// introspection is the query that explorers send first.
-const introspection = `query IntrospectionQuery { __schema {
-  queryType { name } mutationType { name } subscriptionType { name }
-  types { ...FullType } directives { name description locations args { ...InputValue } } } }
-fragment FullType on __Type { kind name description
-  fields(includeDeprecated: true) { name description args { ...InputValue } type { ...TypeRef } isDeprecated deprecationReason }
-  inputFields { ...InputValue } interfaces { ...TypeRef }
-  enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason } possibleTypes { ...TypeRef } }
-fragment InputValue on __InputValue { name description type { ...TypeRef } defaultValue }
-fragment TypeRef on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name
-  ofType { kind name ofType { kind name ofType { kind name } } } } } } } }`
