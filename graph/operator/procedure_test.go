@@ -3,7 +3,9 @@ package operator_test
 import (
 	"cmp"
 	"context"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -173,10 +175,11 @@ func TestEveryProcedureIsAudited(t *testing.T) {
 			if a.target != nil {
 				graphtest.RequireFault(t, a.call(o.ctx, o, name, uuid.New(), "why"), fault.NotFound)
 			}
-			require.Equal(t, before, o.state())
+			o.Exec("ALTER TABLE audit_entries ADD CONSTRAINT full_up CHECK (operator = '') NOT VALID")
+			graphtest.RequireFault(t, a.call(o.ctx, o, name, target, "why"), cmp.Or(a.pending, fault.InternalError))
+			require.Equal(t, before, o.state(), "nothing happens unaudited")
+			o.Exec("ALTER TABLE audit_entries DROP CONSTRAINT full_up")
 			if a.pending != "" {
-				graphtest.RequireFault(t, a.call(o.ctx, o, name, target, "because\nof this"), a.pending)
-				require.Equal(t, before, o.state())
 				return
 			}
 			require.NoError(t, a.call(o.ctx, o, name, target, "because\nof this"))
@@ -202,32 +205,10 @@ func TestEveryProcedureIsAudited(t *testing.T) {
 	}
 }
 
-func TestNothingHappensUnaudited(t *testing.T) {
-	t.Parallel()
-	for name, a := range acts {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := newOperatorWorld(t)
-			target := a.prepare(o)
-			o.Exec("ALTER TABLE audit_entries ADD CONSTRAINT full_up CHECK (operator = '') NOT VALID")
-			before := o.state()
-			graphtest.RequireFault(t, a.call(o.ctx, o, name, target, "why"), cmp.Or(a.pending, fault.InternalError))
-			require.Equal(t, before, o.state())
-		})
-	}
-}
-
-// publishing is a document with a change.
-func publishing(change func(*operator.DocumentInput)) []any {
-	in := terms("1")
-	change(&in)
-	return []any{in}
-}
-
-// refusal is a call with one wrong argument.
+// refusal is a call with wrong arguments.
 type refusal struct {
-	procedure, field string
-	arguments        []any
+	procedure, fields string
+	arguments         []any
 }
 
 func refusals(past time.Time) []refusal {
@@ -235,39 +216,22 @@ func refusals(past time.Time) []refusal {
 	type settings = operator.SettingsInput
 	type invitation = operator.InvitationInput
 	type preset = operator.PresetInput
-	type in = *operator.DocumentInput
+	type document = operator.DocumentInput
 	return []refusal{
 		{"updateSettings", "input", []any{settings{}}},
-		{"updateSettings", "feeBps", []any{settings{FeeBps: graphtest.Ptr(int64(10_001))}}},
-		{"updateSettings", "feeBps", []any{settings{FeeBps: graphtest.Ptr(int64(-1))}}},
-		{"updateSettings", "operatorName", []any{settings{OperatorName: p("two\nlines")}}},
-		{"updateSettings", "operatorName", []any{settings{OperatorName: p(many(161))}}},
-		{"updateSettings", "operatorContactEmail", []any{settings{OperatorContactEmail: p("Ada <ada@example.org>")}}},
-		{"updateSettings", "operatorWebsite", []any{settings{OperatorWebsite: p("javascript:alert(1)")}}},
-		{"createInvitation", "uses", []any{invitation{Uses: graphtest.Ptr(0)}}},
+		{"updateSettings", "feeBps operatorName operatorContactEmail operatorWebsite", []any{settings{FeeBps: graphtest.Ptr(int64(10_001)),
+			OperatorName: p("two\nlines"), OperatorContactEmail: p("Ada <ada@example.org>"), OperatorWebsite: p("javascript:alert(1)")}}},
+		{"updateSettings", "feeBps operatorName", []any{settings{FeeBps: graphtest.Ptr(int64(-1)), OperatorName: p(many(161))}}},
+		{"createInvitation", "uses note", []any{invitation{Uses: graphtest.Ptr(0), Note: p(many(501))}}},
 		{"createInvitation", "expiresAt", []any{invitation{ExpiresAt: &past}}},
-		{"createInvitation", "note", []any{invitation{Note: p(many(501))}}},
-		{"publishDocument", "key", publishing(func(d in) { d.Key = "" })},
-		{"publishDocument", "key", publishing(func(d in) { d.Key = "Terms" })},
-		{"publishDocument", "key", publishing(func(d in) { d.Key = "1terms" })},
-		{"publishDocument", "key", publishing(func(d in) { d.Key = "terms\n" })},
-		{"publishDocument", "key", publishing(func(d in) { d.Key = strings.Repeat("a", 41) })},
-		{"publishDocument", "title", publishing(func(d in) { d.Title = " " })},
-		{"publishDocument", "title", publishing(func(d in) { d.Title = many(161) })},
-		{"publishDocument", "version", publishing(func(d in) { d.Version = "" })},
-		{"publishDocument", "version", publishing(func(d in) { d.Version = many(41) })},
-		{"publishDocument", "url", publishing(func(d in) { d.URL = "/terms" })},
-		{"publishDocument", "url", publishing(func(d in) { d.URL = "https:///terms" })},
-		{"publishDocument", "url", publishing(func(d in) { d.URL = "http://:80" })},
-		{"publishDocument", "url", publishing(func(d in) { d.URL = "javascript:alert(1)" })},
-		{"publishDocument", "url", publishing(func(d in) { d.URL = "https://example.org/" + strings.Repeat("a", 1981) })},
-		{"publishDocument", "text", publishing(func(d in) { d.Text = "" })},
-		{"publishDocument", "text", publishing(func(d in) { d.Text = many(200_001) })},
+		{"publishDocument", "key title version url text", []any{document{URL: "/terms"}}},
+		{"publishDocument", "key title version url text", []any{document{"Terms", many(161), many(41), "https:///terms", many(200_001)}}},
+		{"publishDocument", "key title url text", []any{document{"1terms", " ", "1", "http://:80", ""}}},
+		{"publishDocument", "key url", []any{document{"terms\n", "x", "1", "javascript:alert(1)", "x"}}},
+		{"publishDocument", "key url", []any{document{strings.Repeat("a", 41), "x", "1", "https://example.org/" + strings.Repeat("a", 1981), "x"}}},
 		{"writePreset", "name", []any{preset{Suspend: true}}},
-		{"writePreset", "answer", []any{preset{Name: "x", Answer: many(4001)}}},
+		{"writePreset", "answer message why", []any{preset{Name: "x", Answer: many(4001), Message: many(2001), Why: many(2001)}}},
 		{"writePreset", "answer", []any{preset{Name: "x", Why: " "}}},
-		{"writePreset", "message", []any{preset{Name: "x", Message: many(2001)}}},
-		{"writePreset", "why", []any{preset{Name: "x", Why: many(2001)}}},
 		{"answerFeedback", "answer", []any{"", message}},
 		{"answerFeedback", "answer", []any{many(4001), message}},
 		{"suspendBot", "message", []any{p(" ")}},
@@ -295,11 +259,8 @@ func TestArgumentsAreChecked(t *testing.T) {
 		a := acts[c.procedure]
 		a.arguments = c.arguments
 		refused := graphtest.RequireFault(t, a.call(o.ctx, o, c.procedure, id, "why"), fault.InvalidInput, c.procedure, i)
-		require.Len(t, refused.Fields, 1, "%s %d", c.procedure, i)
-		require.Contains(t, refused.Fields, c.field, "%s %d", c.procedure, i)
+		require.ElementsMatch(t, strings.Fields(c.fields), slices.Collect(maps.Keys(refused.Fields)), "%s %d", c.procedure, i)
 	}
-	_, err := o.Operator.PublishDocument(o.ctx, operator.DocumentInput{URL: "x"}, "")
-	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 6)
 	require.Equal(t, before, o.state())
 }
 
