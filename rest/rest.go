@@ -97,11 +97,13 @@ func New(c Config) http.Handler {
 				s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))
 			})))
 	}
-	missing := fault.NotFound
-	if c.Starting {
-		missing = fault.ServiceUnavailable
-	}
-	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(missing)) })
+	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		missing := fault.New(fault.NotFound).Say("There is no such path. /api/v1/openapi.json lists all.")
+		if c.Starting {
+			missing = fault.New(fault.ServiceUnavailable)
+		}
+		s.fail(w, r, missing)
+	})
 	handlers, descriptions := s.handlers()
 	for path, byMethod := range handlers {
 		from := preflight
