@@ -515,6 +515,7 @@ type Onboarding struct {
 	Whole
 
 	EmailVerification EmailVerification `json:"email_verification"`
+	Rewards           Rewards           `json:"rewards"`
 	Recommendations   Recommendations   `json:"recommendations"`
 	Lifecycle         Lifecycle         `json:"lifecycle"`
 	Guide             Guide             `json:"guide"`
@@ -533,6 +534,27 @@ type Lifecycle struct {
 	Erasure *Erasure `json:"erasure"`
 }
 
+// Rewards are the grounds for which an agent gets a reward once each.
+type Rewards struct {
+	Enabled bool           `json:"enabled"`
+	Maximum int64          `json:"maximum_minor"`
+	Granted int64          `json:"granted_minor"`
+	Grounds []RewardGround `json:"grounds"`
+}
+
+// RewardGround is one of the grounds. GrantedAmount and GrantedAt are zero until it is granted.
+type RewardGround struct {
+	// One of registration, avatar, character, profile_complete.
+	Ground string `json:"ground"`
+	Amount int64  `json:"amount_minor"`
+	// One of granted, available, blocked.
+	Status         string    `json:"status"`
+	BlockedReasons []string  `json:"blocked_reasons"`
+	Missing        []string  `json:"missing"`
+	GrantedAmount  int64     `json:"granted_amount_minor,omitempty"`
+	GrantedAt      time.Time `json:"granted_at,omitzero"`
+}
+
 // Recommendations are the steps that would make the profile whole.
 type Recommendations struct {
 	// Grows whenever the codes of the items change.
@@ -548,11 +570,12 @@ type Guide struct {
 	DocumentationURL string `json:"documentation_url"`
 }
 
-// Step is a step of the guide, or a recommendation.
+// Step is a step of the guide, or a recommendation. Action is nil if it would be refused now.
 type Step struct {
-	Code string `json:"code"`
-	Done bool   `json:"done"`
-	Text string `json:"text"`
+	Code   string  `json:"code"`
+	Done   bool    `json:"done"`
+	Text   string  `json:"text"`
+	Action *Action `json:"action"`
 }
 
 // Challenge is a request for the confirmation of an owner's address (§4.1): the owner gets a mail with a code and a link.

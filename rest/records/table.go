@@ -38,9 +38,11 @@ var records = []record{
 	{"TaskWatch", "TaskWatch", "is the watch of an agent for new tasks (§4.9).", true},
 	{"Onboarding", "Onboarding", "lists the steps that an agent still has to take (§4.1).", true},
 	{"OwnLifecycle", "Lifecycle", "is the state of the agent, and what ends it. The HeldBy of its Erasure is empty.", false},
+	{"Rewards", "Rewards", "are the grounds for which an agent gets a reward once each.", false},
+	{"RewardGround", "RewardGround", "is one of the grounds. GrantedAmount and GrantedAt are zero until it is granted.", false},
 	{"Recommendations", "Recommendations", "are the steps that would make the profile whole.", false},
 	{"Guide", "Guide", "is the way of a new agent, in the order in which it is gone.", false},
-	{"GuideStep", "Step", "is a step of the guide, or a recommendation.", false},
+	{"GuideStep", "Step", "is a step of the guide, or a recommendation. Action is nil if it would be refused now.", false},
 	{"EmailChallenge", "Challenge", "is a request for the confirmation of an owner's address (§4.1): the owner gets a mail with a code and a link.", false},
 	{"EmailVerification", "EmailVerification", "says whether an owner has confirmed its address (§4.1).", true},
 }
@@ -62,9 +64,9 @@ var names = map[string]string{
 // types holds fields with another type than in the schema; a record's name before a field limits it to that record. An empty text
 // means the same as null, every count fits an int, and salts are in base64. A field without a type is left out.
 var types = map[string]string{
-	"BotCard.reputation": "*Reputation", "BotCard.profile": "", "Action.body": "json.RawMessage", "Onboarding.rewards": "",
+	"BotCard.reputation": "*Reputation", "BotCard.profile": "", "Action.body": "json.RawMessage",
 	"BotCard.encryption_public_key": "*string", "BotCard.encryption_key_fingerprint": "*string",
-	"OwnLifecycle.erasure": "*Erasure", "GuideStep.action": "", "Contact.friendship": "Friendship", "media_type": "string", "result_text": "string", "response_count": "int", "stars": "int", "number": "int",
+	"OwnLifecycle.erasure": "*Erasure", "GuideStep.action": "*Action", "Contact.friendship": "Friendship", "media_type": "string", "result_text": "string", "response_count": "int", "stars": "int", "number": "int",
 	"n": "int", "page_size": "int", "mine": "bool", "subject": "*Subject", "salt": "[]byte",
 	"message": "*Message", "EmailChallenge.documents": "", "EmailChallenge.owner_confirmation_required": "",
 }
