@@ -3,6 +3,7 @@ package socket_test
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -122,17 +123,32 @@ func (p *process) deaf(agent *graphtest.Agent) {
 	p.t.Cleanup(func() { _ = conn.Close() })
 }
 
+// The only slot is freed although the client sends nothing.
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	t.Parallel()
-	h, p, agent := newCluster(t).withAgent(quotas(1, 1))
-	p.tellMuch(agent)
-	p.deaf(agent)
-	// The only slot is freed although the client sends nothing.
-	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM socket_leases") == 0 }, slack.TestWait, 5*time.Millisecond)
-	require.Eventually(t, func() bool { return p.figure("stoa_sockets_open") == 0 }, slack.TestWait, 5*time.Millisecond)
-	again := p.dial(agent.Token)
-	for range 16 {
-		require.NoError(t, again.arrive().err) // no event has such a status
+	for name, connect := range map[string]func(*testing.T, *process, *graphtest.Agent){
+		"socket": func(_ *testing.T, p *process, agent *graphtest.Agent) { p.deaf(agent) },
+		"stream": func(t *testing.T, p *process, agent *graphtest.Agent) {
+			t.Helper()
+			deaf := graphtest.Got(smallDialer.DialContext(t.Context(), "tcp", hostOf(t, p.url)))(t)
+			t.Cleanup(func() { _ = deaf.Close() })
+			graphtest.OK(t)(io.WriteString(deaf, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\n"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, p, agent := newCluster(t).withAgent(quotas(1, 1))
+			p.tellMuch(agent)
+			connect(t, p, agent)
+			require.Eventually(t, func() bool { return p.closed(0) == 1 }, slack.TestWait, time.Millisecond)
+			require.Zero(t, p.figure("stoa_sockets_open"))
+			require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+			require.EqualValues(t, 16, h.unacknowledged(agent))
+			again := p.dial(agent.Token)
+			for range 16 {
+				require.NoError(t, again.arrive().err) // no event has such a status
+			}
+		})
 	}
 }
 

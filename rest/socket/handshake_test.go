@@ -3,6 +3,7 @@ package socket_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -141,6 +142,14 @@ func TestPlainRequestsMustUpgrade(t *testing.T) {
 		})
 	}
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
+
+	header := bearer(agent.Token)
+	header.Set("X-Request-Id", "abc")
+	conn, response, err := websocket.DefaultDialer.Dial(p.url, header)
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(conn.Close(), response.Body.Close()))
+	require.Equal(t, []string{"abc"}, response.Header["X-Request-Id"])
+	require.Empty(t, response.Header.Get("Sec-WebSocket-Extensions"), "nothing is compressed")
 }
 
 // HTTP/1.0 does not support upgrades.
@@ -163,15 +172,15 @@ func TestVersionsAreNegotiated(t *testing.T) {
 	t.Parallel()
 	h, p := sharedCluster(t).withProcess()
 	for _, c := range []struct {
-		offered []string
-		named   string
-		latest  bool
+		offered      []string
+		named, query string // query is the parameter of polls and streams
+		latest       bool
 	}{
-		{nil, "", false},
-		{[]string{"stoa.events.v1"}, "stoa.events.v1", false},
-		{[]string{"stoa.events.v2"}, "stoa.events.v2", true},
-		{[]string{"stoa.events.v1", "stoa.events.v2"}, "stoa.events.v2", true},
-		{[]string{"something.else"}, "", false},
+		{nil, "", "", false},
+		{[]string{"stoa.events.v1"}, "stoa.events.v1", "version=1", false},
+		{[]string{"stoa.events.v2"}, "stoa.events.v2", "version=2", true},
+		{[]string{"stoa.events.v1", "stoa.events.v2"}, "stoa.events.v2", "version=2", true},
+		{[]string{"something.else"}, "", "", false},
 	} {
 		agent := h.Agent()
 		// More than a window of events unknown to the first version must not delay the known ones.
@@ -184,28 +193,22 @@ func TestVersionsAreNegotiated(t *testing.T) {
 		}
 		p.tell(agent, 7)
 		p.tellEvents(hidden[0])
-		conn := p.dial(agent.Token, c.offered...)
+		conn, stream := p.dial(agent.Token, c.offered...), p.stream(agent.Token, "?"+c.query, "")
 		require.Equal(t, c.named, conn.Subprotocol())
 		conn.gets(7)
+		stream.gets(7)
+		found := p.poll(agent.Token, c.query).page(t)
+		require.Equal(t, "order.changed", found.Events[0].Kind)
 		if c.latest {
 			told := conn.event(events.ProfileRecommendations)
 			require.Equal(t, map[string]any{"bot_id": agent.ID.String(), "revision": 0.0}, told.Payload)
+			require.Equal(t, told, stream.next())
+			require.Equal(t, told.EventID, found.ids()[1])
+		} else {
+			require.Len(t, found.Events, 1)
 		}
 		conn.quiet()
 	}
-}
-
-func TestRequestIDIsKept(t *testing.T) {
-	t.Parallel()
-	h, p := sharedCluster(t).withProcess()
-	header := bearer(h.Agent().Token)
-	header.Set("X-Request-Id", "abc")
-	conn, response, err := websocket.DefaultDialer.Dial(p.url, header)
-	require.NoError(t, err)
-	defer conn.Close()
-	require.NoError(t, response.Body.Close())
-	require.Equal(t, []string{"abc"}, response.Header["X-Request-Id"])
-	require.Empty(t, response.Header.Get("Sec-WebSocket-Extensions"), "nothing is compressed")
 }
 
 // hostOf returns the host and port of an address.

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/events"
 	"stoa/graph/platform/slack"
 )
 
@@ -53,21 +52,6 @@ func TestAPollReportsOtherListeners(t *testing.T) {
 	here.tell(agent, 1)
 	await(t, answered).page(t)
 	require.Equal(t, "1", here.poll(agent.Token, "wait=1").header.Get("Other-Listeners"))
-}
-
-func TestVersionsOfPollsAndStreams(t *testing.T) {
-	t.Parallel()
-	_, p, agent := sharedCluster(t).withAgent()
-	p.tellEvents(events.Event{Recipient: agent.ID, Kind: events.ProfileRecommendations, Payload: events.RecommendationsPayload{BotID: agent.ID}})
-	p.tell(agent, 7)
-	for _, version := range []string{"", "version=1"} {
-		require.Equal(t, []int{7}, p.poll(agent.Token, version).page(t).versions())
-		p.stream(agent.Token, "?"+version, "").gets(7)
-	}
-	found := p.poll(agent.Token, "version=2").page(t)
-	require.Len(t, found.Events, 2)
-	require.Equal(t, "profile.recommendations", found.Events[0].Kind)
-	require.Equal(t, "profile.recommendations", p.stream(agent.Token, "?version=2", "").event().kind)
 }
 
 func TestAPollEndsWithItsTime(t *testing.T) {
@@ -142,35 +126,6 @@ func TestAClientThatLeavesFreesItsSlot(t *testing.T) {
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
-// A process that shuts down answers its polls and ends its streams; no request fails, old or new.
-func TestShutdownFailsNoRequest(t *testing.T) {
-	t.Parallel()
-	h, p := newCluster(t).withProcess()
-	var polls []<-chan reply
-	var streams []*reader
-	for range 5 {
-		polls = append(polls, p.polling(h.Agent().Token))
-		streams = append(streams, p.stream(h.Agent().Token, "", ""))
-	}
-	late, drained := h.Agent(), p.drain()
-	for _, answered := range polls {
-		require.Empty(t, await(t, answered).page(t).Events)
-	}
-	for _, stream := range streams {
-		stream.ended()
-	}
-	<-drained
-	require.Zero(t, p.figure("stoa_sockets_open"))
-	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
-	require.Empty(t, p.poll(late.Token, "wait=50").page(t).Events)
-	ended := p.request(context.Background(), http.MethodGet, "/events/stream", late.Token, "")
-	require.NoError(t, ended.err)
-	require.Equal(t, http.StatusOK, ended.status)
-	require.Empty(t, ended.raw)
-	p.tell(late, 1)
-	require.Equal(t, []int{1}, p.poll(late.Token, "wait=50").page(t).versions())
-}
-
 // HEAD is answered like GET, but does not wait.
 func TestHeadDoesNotWait(t *testing.T) {
 	t.Parallel()
@@ -183,20 +138,4 @@ func TestHeadDoesNotWait(t *testing.T) {
 		require.Empty(t, r.raw)
 	}
 	require.Zero(t, p.figure("stoa_sockets_opened_total"))
-}
-
-// The leases of a killed process do not count, and its clients continue on another process.
-func TestSlotsOfRequestsDieWithTheirProcess(t *testing.T) {
-	t.Parallel()
-	h, here, there := newCluster(t).withTwo(quotas(2, 2))
-	agent := h.Agent()
-	answered := there.polling(agent.Token)
-	stream := there.stream(agent.Token, "", "")
-	require.Equal(t, "rate_limited", here.poll(agent.Token, "wait=50").code(t))
-	there.kill()
-	require.NotEqual(t, http.StatusOK, (<-answered).status)
-	require.Error(t, stream.next().err)
-	again := here.polling(agent.Token)
-	here.tell(agent, 1)
-	require.Equal(t, []int{1}, await(t, again).page(t).versions())
 }

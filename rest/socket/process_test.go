@@ -159,13 +159,15 @@ func TestSlotsHoldAcrossProcessesAndDieWithTheirs(t *testing.T) {
 	h, here, there := newCluster(t).withTwo(quotas(2, 3))
 	one, other := h.Agent(), h.Agent()
 	first := here.connect(one.Token)
-	there.dial(one.Token).quiet()
+	answered := there.polling(one.Token)
 	require.Equal(t, 4429, here.dial(one.Token).code())
 	require.Equal(t, 4429, there.dial(one.Token).code())
-	there.dial(other.Token).quiet()
+	stream := there.stream(other.Token, "", "")
 	require.Equal(t, 4429, here.dial(other.Token).code(), "the server is full")
 
 	there.kill()
+	require.NotEqual(t, http.StatusOK, (<-answered).status)
+	require.Error(t, stream.arrive().err)
 	require.EqualValues(t, 3, h.Count("SELECT count(*) FROM socket_leases"), "it gave nothing back")
 	here.dial(one.Token).quiet()
 	here.dial(other.Token).quiet()
@@ -243,6 +245,7 @@ func TestClientsAreAdmittedOnceTheDatabaseIsBack(t *testing.T) {
 	p.dial(agent.Token).event(events.OrderChanged)
 }
 
+// A process that shuts down closes its sockets, answers its polls and ends its streams; no request fails, old or new.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	h, p := newCluster(t).withProcess()
@@ -250,22 +253,35 @@ func TestShutdown(t *testing.T) {
 	for range 20 {
 		conns = append(conns, p.connect(h.Agent().Token))
 	}
-	late, drained := h.Agent(), p.drain()
-	var open atomic.Int64
-	for _, conn := range conns {
-		open.Add(1)
-		go func() {
-			defer open.Add(-1)
-			conn.code()
-		}()
+	var polls []<-chan reply
+	var streams []*reader
+	for range 5 {
+		polls = append(polls, p.polling(h.Agent().Token))
+		streams = append(streams, p.stream(h.Agent().Token, "", ""))
 	}
-	require.Eventually(t, func() bool { return p.closed(1013) > 0 }, slack.TestWait, time.Millisecond)
+	late, drained := h.Agent(), p.drain()
+	for _, answered := range polls {
+		require.Empty(t, await(t, answered).page(t).Events)
+	}
+	for _, stream := range streams {
+		stream.ended()
+	}
+	for _, conn := range conns {
+		require.Equal(t, 1013, conn.code())
+	}
 	require.Equal(t, 1013, p.dial(late.Token).code())
 	<-drained
 	require.Zero(t, p.figure("stoa_sockets_open"))
-	require.EqualValues(t, len(conns)+1, p.closed(1013))
+	all := int64(len(conns) + len(polls) + len(streams) + 1)
+	require.Eventually(t, func() bool { return p.closed(1013) == all }, slack.TestWait, time.Millisecond)
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
-	require.Eventually(t, func() bool { return open.Load() == 0 }, slack.TestWait, time.Millisecond)
+	require.Empty(t, p.poll(late.Token, "wait=50").page(t).Events)
+	ended := p.request(context.Background(), http.MethodGet, "/events/stream", late.Token, "")
+	require.NoError(t, ended.err)
+	require.Equal(t, http.StatusOK, ended.status)
+	require.Empty(t, ended.raw)
+	p.tell(late, 1)
+	require.Equal(t, []int{1}, p.poll(late.Token, "wait=50").page(t).versions())
 }
 
 func TestAnOpenConnectionIsActivity(t *testing.T) {

@@ -2,10 +2,11 @@ package socket_test
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/events"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/graph/platform/web"
@@ -117,27 +117,11 @@ func (p *process) acknowledge(token string, ids ...string) (acked, unknown []str
 	return answer["acked"], answer["unknown"]
 }
 
-// reader is an agent's end of a stream, with a goroutine that reads it.
+// reader is an agent's end of a stream.
 type reader struct {
-	arrivals chan sent
-	// leave closes the connection.
-	leave context.CancelFunc
-	t     testing.TB
-}
+	receiver
 
-// sent is a server-sent event, a comment, or the end of the stream.
-type sent struct {
-	id, kind, data string
-	comment        bool
-	err            error
-}
-
-// version returns the version of an order.changed event.
-func (s sent) version(t testing.TB) int {
-	t.Helper()
-	var payload events.OrderPayload
-	require.NoError(t, json.Unmarshal([]byte(s.data), &payload), "%+v", s)
-	return payload.Version
+	leave context.CancelFunc // closes the connection
 }
 
 // stream opens a stream, after an event unless behind is empty, and reads its first comment.
@@ -155,9 +139,9 @@ func (p *process) stream(token, query, behind string) *reader {
 	require.Equal(p.t, http.StatusOK, response.StatusCode)
 	require.Equal(p.t, "text/event-stream", response.Header.Get("Content-Type"))
 	require.Equal(p.t, "no", response.Header.Get("X-Accel-Buffering"))
-	r := &reader{make(chan sent, 4096), leave, p.t}
+	r := &reader{receiver{make(chan arrival, 4096), p.t}, leave}
 	go r.read(response.Body)
-	require.True(p.t, r.next().comment)
+	require.Equal(p.t, comment, r.arrive().pong)
 	return r
 }
 
@@ -165,76 +149,43 @@ func (r *reader) read(body io.ReadCloser) {
 	defer body.Close()
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, 1<<20)
-	var now sent
+	var now arrival
+	fields := make(map[string]string)
 	for lines.Scan() {
-		name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
-		switch string(name) {
-		case "id":
-			now.id = string(value)
-		case "event":
-			now.kind = string(value)
-		case "data":
-			now.data = string(value)
-		case ":":
-			now.comment = true
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		switch name {
+		case "id", "event", "data":
+			fields[name] = value
+		case comment:
+			now.pong = comment
 		case "":
+			if now.pong == "" {
+				now.raw = fmt.Appendf(nil, `{"type":"event","event_id":%q,"kind":%q,"payload":%s}`, fields["id"], fields["event"], fields["data"])
+			}
 			r.arrivals <- now
-			now = sent{}
+			now = arrival{}
+			clear(fields)
 		default:
 			now.err = errors.New("a line that is no field: " + lines.Text())
 		}
 	}
-	err := lines.Err()
-	if err == nil {
-		err = io.EOF
-	}
-	r.arrivals <- sent{err: err}
-}
-
-// next waits for the next arrival.
-func (r *reader) next() sent {
-	r.t.Helper()
-	return await(r.t, r.arrivals)
-}
-
-// event waits for the next event and skips comments.
-func (r *reader) event() sent {
-	r.t.Helper()
-	for {
-		if s := r.next(); !s.comment {
-			require.NoError(r.t, s.err)
-			require.NotEmpty(r.t, s.id)
-			return s
-		}
-	}
-}
-
-// gets reads order.changed events of these versions, and returns their ids.
-func (r *reader) gets(versions ...int) (ids []string) {
-	r.t.Helper()
-	for _, version := range versions {
-		s := r.event()
-		require.Equal(r.t, version, s.version(r.t))
-		ids = append(ids, s.id)
-	}
-	return ids
+	r.arrivals <- arrival{err: cmp.Or(lines.Err(), io.EOF)}
 }
 
 // silent requires two comments before the next event.
 func (r *reader) silent() {
 	r.t.Helper()
 	for range 2 { // the first comment may already be sent
-		require.True(r.t, r.next().comment)
+		require.Equal(r.t, comment, r.arrive().pong)
 	}
 }
 
 // ended waits for the end of the stream.
 func (r *reader) ended() {
 	r.t.Helper()
-	for {
-		if s := r.next(); s.err != nil {
-			require.ErrorIs(r.t, s.err, io.EOF)
-			return
-		}
+	a := r.arrive()
+	for a.err == nil {
+		a = r.arrive()
 	}
+	require.ErrorIs(r.t, a.err, io.EOF)
 }

@@ -2,12 +2,11 @@ package socket_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"strings"
 	"testing"
 	"time"
 
@@ -37,9 +36,7 @@ func TestAStreamSendsTheEventsOfASocket(t *testing.T) {
 			here.tell(agent, 5)
 			here.tell(agent, 6)
 		}
-		s, a := stream.event(), conn.arrive()
-		require.NoError(t, a.err)
-		require.JSONEq(t, fmt.Sprintf(`{"type":"event","event_id":%q,"kind":%q,"payload":%s}`, s.id, s.kind, s.data), string(a.raw))
+		require.Equal(t, conn.next(), stream.next())
 	}
 }
 
@@ -50,11 +47,10 @@ func TestAStreamResumesBehindItsLastEvent(t *testing.T) {
 	here.tell(agent, 1, 2, 3)
 	here.tell(stranger, 9)
 	first := here.stream(agent.Token, "", "")
-	one, two := first.event(), first.event()
-	first.gets(3)
+	ids := first.gets(1, 2, 3)
 	first.leave()
 
-	resumed := there.stream(agent.Token, "", two.id)
+	resumed := there.stream(agent.Token, "", ids[1])
 	resumed.gets(3)
 	here.tell(agent, 4)
 	resumed.gets(4)
@@ -64,9 +60,9 @@ func TestAStreamResumesBehindItsLastEvent(t *testing.T) {
 	require.Len(t, here.poll(agent.Token, "").page(t).Events, 4)
 
 	// The id of an acknowledged event, another agent's event id and an invalid id do not change where the stream begins.
-	here.acknowledge(agent.Token, one.id)
+	here.acknowledge(agent.Token, ids[0])
 	foreign := here.poll(stranger.Token, "").page(t).ids()[0]
-	for _, behind := range []string{"", one.id, foreign, uuid.NewString(), "x"} {
+	for _, behind := range []string{"", ids[0], foreign, uuid.NewString(), "x"} {
 		again := here.stream(agent.Token, "", behind)
 		again.gets(2, 3, 4)
 		again.leave()
@@ -80,10 +76,9 @@ func TestAStreamResumesAndGetsLateCommits(t *testing.T) {
 	early := p.hold(agent, 1)
 	p.tell(agent, 2)
 	first := p.stream(agent.Token, "", "")
-	two := first.event()
-	require.Equal(t, 2, two.version(t))
+	two := first.gets(2)[0]
 	first.leave()
-	resumed := p.stream(agent.Token, "", two.id)
+	resumed := p.stream(agent.Token, "", two)
 	resumed.silent()
 	early.end(t)
 	resumed.gets(1)
@@ -121,26 +116,12 @@ func TestAStreamEndsAfterItsLife(t *testing.T) {
 	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
 }
 
-func TestAStreamThatIsNotReadIsCutOff(t *testing.T) {
-	t.Parallel()
-	h, p, agent := newCluster(t).withAgent(quotas(1, 1))
-	p.tellMuch(agent)
-	deaf, err := smallDialer.DialContext(t.Context(), "tcp", strings.TrimSuffix(strings.TrimPrefix(p.api, "http://"), "/api/v1"))
-	require.NoError(t, err)
-	defer deaf.Close()
-	graphtest.OK(t)(io.WriteString(deaf, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\n"))
-	require.Eventually(t, func() bool { return p.closed(0) == 1 }, slack.TestWait, time.Millisecond)
-	require.Zero(t, p.figure("stoa_sockets_open"))
-	require.Zero(t, h.Count("SELECT count(*) FROM socket_leases"))
-	require.EqualValues(t, 16, h.unacknowledged(agent))
-}
-
 // The server ignores bytes that a client sends on a stream.
 func TestAStreamIgnoresBytesOfItsClient(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
 	p, agent := h.process(often), h.Agent()
-	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.api, "http://"), "/api/v1"))
+	conn, err := net.Dial("tcp", hostOf(t, p.url))
 	require.NoError(t, err)
 	defer conn.Close()
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(slack.TestWait)))
@@ -191,42 +172,38 @@ func TestNothingIsLostOverKilledProcesses(t *testing.T) {
 	agent := h.Agent()
 	const rounds, each = 6, 5
 	got := make(map[int]string)
-	told, last := 0, ""
+	keep := func(version int, id string) {
+		require.Equal(t, id, cmp.Or(got[version], id), "always under the same id")
+		got[version] = id
+	}
+	keepAll := func(found page) {
+		for i, version := range found.versions() {
+			keep(version, found.ids()[i])
+		}
+	}
+	last := ""
 	for round := range rounds {
 		p := h.process(often)
-		var tellers [each]func()
-		for i := range tellers {
-			told++
-			version := told
-			tellers[i] = func() { stays.tell(agent, version) }
-		}
-		tellers[0]()
+		versions := after(round*each, each)
+		stays.tell(agent, versions[0])
 		switch round % 3 {
 		case 0:
-			for _, tell := range tellers[1:] {
-				tell()
-			}
-			found := p.poll(agent.Token, "wait=50&limit=3").page(t)
-			for i, version := range found.versions() {
-				got[version] = found.ids()[i]
-			}
+			stays.tell(agent, versions[1:]...)
+			keepAll(p.poll(agent.Token, "wait=50&limit=3").page(t))
 		case 1:
 			stream := p.stream(agent.Token, "", last)
-			for _, tell := range tellers[1:] {
-				tell()
-			}
+			stays.tell(agent, versions[1:]...)
 			for range each {
-				s := stream.event()
-				got[s.version(t)], last = s.id, s.id
+				f := stream.event(events.OrderChanged)
+				keep(f.version(), f.EventID)
+				last = f.EventID
 			}
 		default:
 			conn := p.dial(agent.Token)
-			for _, tell := range tellers[1:] {
-				tell()
-			}
+			stays.tell(agent, versions[1:]...)
 			for range each {
 				f := conn.event(events.OrderChanged)
-				got[f.version()] = f.EventID
+				keep(f.version(), f.EventID)
 			}
 		}
 		p.kill()
@@ -236,13 +213,8 @@ func TestNothingIsLostOverKilledProcesses(t *testing.T) {
 	}
 	for h.unacknowledged(agent) > 0 {
 		found := stays.poll(agent.Token, "wait=50&limit=7").page(t)
-		for i, version := range found.versions() {
-			if id, received := got[version]; received {
-				require.Equal(t, id, found.ids()[i], "always under the same id")
-			}
-			got[version] = found.ids()[i]
-		}
+		keepAll(found)
 		stays.acknowledge(agent.Token, found.ids()...)
 	}
-	require.Len(t, got, told)
+	require.Len(t, got, rounds*each)
 }

@@ -181,20 +181,29 @@ func quotas(perAgent, total int) func(*socket.Config) {
 	return func(c *socket.Config) { c.Quotas = limits.Quotas{SocketsPerAgent: perAgent, Sockets: total} }
 }
 
-// client is an agent's end of a connection, with a goroutine that reads it.
-type client struct {
-	*websocket.Conn
+// receiver is an agent's end of a socket or a stream, with a goroutine that reads it.
+type receiver struct {
 	arrivals chan arrival
-	pings    chan struct{}
 	t        testing.TB
 }
 
-// arrival is a frame or a pong of the server, or the end.
+// client is the agent's end of a socket.
+type client struct {
+	*websocket.Conn
+	receiver
+
+	pings chan struct{}
+}
+
+// arrival is a frame or a pong of the server, or the end. An event of a stream arrives as the frame that a socket gets.
 type arrival struct {
 	raw  []byte
-	pong string
+	pong string // or comment
 	err  error
 }
+
+// comment is the pong of a stream.
+const comment = ":"
 
 // frame is a message of the server.
 type frame struct {
@@ -230,7 +239,7 @@ func (p *process) dialWith(header http.Header, query string, subprotocols ...str
 	require.NoError(p.t, response.Body.Close())
 	require.NoError(p.t, resttest.Handshake(response))
 	p.t.Cleanup(func() { _ = conn.Close() })
-	c := &client{conn, make(chan arrival, 4096), make(chan struct{}, 1), p.t}
+	c := &client{conn, receiver{make(chan arrival, 4096), p.t}, make(chan struct{}, 1)}
 	answer := conn.PingHandler()
 	conn.SetPingHandler(func(text string) error {
 		select {
@@ -269,38 +278,40 @@ func await[T any](t testing.TB, from <-chan T) (value T) {
 }
 
 // arrive waits for the next arrival.
-func (c *client) arrive() arrival {
-	c.t.Helper()
-	return await(c.t, c.arrivals)
+func (r *receiver) arrive() arrival {
+	r.t.Helper()
+	return await(r.t, r.arrivals)
 }
 
-// next reads one frame.
-func (c *client) next() frame {
-	c.t.Helper()
-	a := c.arrive()
-	require.NoError(c.t, a.err)
-	require.Empty(c.t, a.pong)
-	require.NoError(c.t, resttest.Frame(a.raw))
-	var f frame
-	require.NoError(c.t, json.Unmarshal(a.raw, &f), "%s", a.raw)
+// next reads one frame, after the comments of a stream.
+func (r *receiver) next() (f frame) {
+	r.t.Helper()
+	a := r.arrive()
+	for a.pong == comment {
+		a = r.arrive()
+	}
+	require.NoError(r.t, a.err)
+	require.Empty(r.t, a.pong)
+	require.NoError(r.t, resttest.Frame(a.raw))
+	require.NoError(r.t, json.Unmarshal(a.raw, &f), "%s", a.raw)
 	return f
 }
 
 // event reads one frame, which must be an event.
-func (c *client) event(kind events.Kind) frame {
-	c.t.Helper()
-	f := c.next()
-	require.Equal(c.t, "event", f.Type)
-	require.Equal(c.t, string(kind), f.Kind)
+func (r *receiver) event(kind events.Kind) frame {
+	r.t.Helper()
+	f := r.next()
+	require.Equal(r.t, "event", f.Type)
+	require.Equal(r.t, string(kind), f.Kind)
 	return f
 }
 
 // gets reads order.changed events of these versions, and returns their ids.
-func (c *client) gets(versions ...int) (ids []string) {
-	c.t.Helper()
+func (r *receiver) gets(versions ...int) (ids []string) {
+	r.t.Helper()
 	for _, version := range versions {
-		f := c.event(events.OrderChanged)
-		require.Equal(c.t, version, f.version())
+		f := r.event(events.OrderChanged)
+		require.Equal(r.t, version, f.version())
 		ids = append(ids, f.EventID)
 	}
 	return ids
