@@ -69,10 +69,40 @@ type API struct {
 	BackUp, LastBackup func(context.Context) (*Backup, error)
 }
 
+// reads reads the parts of an answer for the calling operator, one after another. After an error it reads nothing more.
+type reads struct {
+	*API
+
+	err error
+}
+
+// reads begins with unauthorized unless the caller is an operator.
+func (a *API) reads(ctx context.Context) *reads {
+	_, err := viewer.RequireOperator(ctx)
+	return &reads{a, err}
+}
+
+// part reads a part of an answer.
+func part[T any](r *reads, read func() (T, error)) (found T) {
+	if r.err == nil {
+		found, r.err = read()
+	}
+	return found
+}
+
+// table reads the rows of a statement.
+func table[T any](ctx context.Context, r *reads, s *db.Statement, args ...any) []*T {
+	return part(r, func() ([]*T, error) { return db.All[T](ctx, r.DB.SQL, s, args...) })
+}
+
+// column reads the values of a statement that has one column.
+func column[T any](ctx context.Context, r *reads, s *db.Statement, args ...any) []T {
+	return part(r, func() ([]T, error) { return db.Column[T](ctx, r.DB.SQL, s, args...) })
+}
+
 // read runs a statement for the calling operator and returns its rows. Faults: unauthorized.
 func read[T any](ctx context.Context, a *API, s *db.Statement, args ...any) ([]*T, error) {
-	if _, err := viewer.RequireOperator(ctx); err != nil {
-		return nil, err
-	}
-	return db.All[T](ctx, a.DB.SQL, s, args...)
+	r := a.reads(ctx)
+	all := table[T](ctx, r, s, args...)
+	return all, r.err
 }

@@ -23,14 +23,14 @@ const statementPage = 100
 // Books reads all sums in one statement, so they belong to one moment. It reads every wallet and every ledger entry of the
 // platform's own accounts. Faults: unauthorized.
 func (a *API) Books(ctx context.Context) (*Books, error) {
-	rows, err := read[Books](ctx, a, named("read_books"))
-	if err != nil {
-		return nil, err
+	r := a.reads(ctx)
+	rows, checks := table[Books](ctx, r, named("read_books")), table[LedgerBook](ctx, r, named("read_checks"))
+	if r.err != nil {
+		return nil, r.err
 	}
 	books := rows[0]
-	books.DifferenceMinor = books.IssuedMinor - books.AvailableMinor - books.ReservedMinor - books.FeesMinor
-	books.Checks, err = db.All[LedgerBook](ctx, a.DB.SQL, named("read_checks"))
-	return books, err
+	books.DifferenceMinor, books.Checks = books.IssuedMinor-books.AvailableMinor-books.ReservedMinor-books.FeesMinor, checks
+	return books, nil
 }
 
 const (

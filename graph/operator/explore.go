@@ -102,7 +102,10 @@ func (a *API) Nodes(ctx context.Context, ids []uuid.UUID) ([]ent.Noder, error) {
 	if len(ids) > MaxPage {
 		return nil, fault.Field(fault.InvalidPagination, "ids", "must be at most 100")
 	}
-	rows, err := read[table](ctx, a, named("find_tables"), db.IDs(ids))
+	rows, err := read[struct {
+		ID   uuid.UUID
+		Name string
+	}](ctx, a, named("find_tables"), db.IDs(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -122,10 +125,4 @@ func (a *API) Nodes(ctx context.Context, ids []uuid.UUID) ([]ent.Noder, error) {
 		}
 	}
 	return nodes, nil
-}
-
-// table is a row of find_tables.
-type table struct {
-	ID   uuid.UUID
-	Name string
 }

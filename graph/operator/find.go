@@ -222,34 +222,35 @@ type knownName struct {
 }
 
 // names returns the names to compare, and the agent with the id also. The nil UUID is no agent.
-func (a *API) names(ctx context.Context, also uuid.UUID) ([]*knownName, error) {
-	return db.All[knownName](ctx, a.DB.SQL, named("list_names"), newestNames, indexedNames, provenOrders, also)
+func (r *reads) names(ctx context.Context, also uuid.UUID) []*knownName {
+	return table[knownName](ctx, r, named("list_names"), newestNames, indexedNames, provenOrders, also)
 }
 
 // impersonators returns the agents among names that are not suspended and whose handle or display name looks like the platform's.
-func (a *API) impersonators(ctx context.Context, names []*knownName) ([]*ent.Bot, error) {
+func (r *reads) impersonators(ctx context.Context, names []*knownName) []*ent.Bot {
 	var ids []uuid.UUID
 	for _, n := range names {
 		if n.LikePlatform() && !n.Suspended && len(ids) < noticedMost {
 			ids = append(ids, n.ID)
 		}
 	}
-	return a.DB.Ent.Bot.Query().Where(bot.IDIn(ids...)).Order(ent.Desc(bot.FieldID)).All(ctx)
+	return part(r, func() ([]*ent.Bot, error) {
+		return r.DB.Ent.Bot.Query().Where(bot.IDIn(ids...)).Order(ent.Desc(bot.FieldID)).All(ctx)
+	})
 }
 
 // resembled returns the handles of older agents whose names an agent's names resemble, the oldest agent first.
-func (a *API) resembled(ctx context.Context, botID uuid.UUID) ([]string, error) {
-	names, err := a.names(ctx, botID)
+func (r *reads) resembled(ctx context.Context, botID uuid.UUID) []string {
 	var own text.Names
 	var others []*text.Names
-	for _, n := range slices.Backward(names) {
+	for _, n := range slices.Backward(r.names(ctx, botID)) {
 		if n.ID == botID {
 			own = n.Names
 		} else {
 			others = append(others, &n.Names)
 		}
 	}
-	return text.NewLineup(others).Resembled(own, resembledMost), err
+	return text.NewLineup(others).Resembled(own, resembledMost)
 }
 
 // noticedRow is a row of list_noticed.
@@ -262,19 +263,17 @@ type noticedRow struct {
 
 // noticed finds agents by suspicious activity, before anyone reports them. It leaves out suspended agents, and agents that an
 // operator has checked since.
-func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*Noticed, error) {
-	rows, err := db.All[noticedRow](ctx, a.DB.SQL, named("list_noticed"), noticedDeep, manyInMinute, manyMentioned)
-	if err != nil {
-		return nil, err
-	}
+func (r *reads) noticed(ctx context.Context, names []*knownName) map[string][]*Noticed {
 	found := map[string][]*Noticed{}
-	for _, r := range rows {
-		about := map[string]string{
-			"floods": fmt.Sprint(r.Number, " in a minute"), "mentions": fmt.Sprint(r.Number, " agents in a post"),
+	add := func(kind string, botID uuid.UUID, handle, about string) {
+		found[kind] = append(found[kind], &Noticed{BotID: botID, Handle: handle, About: about})
+	}
+	for _, row := range table[noticedRow](ctx, r, named("list_noticed"), noticedDeep, manyInMinute, manyMentioned) {
+		add(row.Kind, row.BotID, row.Handle, map[string]string{
+			"floods": fmt.Sprint(row.Number, " in a minute"), "mentions": fmt.Sprint(row.Number, " agents in a post"),
 			"renamed": "has taken a name unlike its handle",
-			"rewards": fmt.Sprintf("promises %d.%02d credits", r.Number/100, r.Number%100),
-		}[r.Kind]
-		found[r.Kind] = append(found[r.Kind], &Noticed{BotID: r.BotID, Handle: r.Handle, About: about})
+			"rewards": fmt.Sprintf("promises %d.%02d credits", row.Number/100, row.Number%100),
+		}[row.Kind])
 	}
 	var known []*text.Names
 	for _, n := range slices.Backward(names) { // the oldest first, so many imitators do not hide the imitated agent
@@ -288,12 +287,11 @@ func (a *API) noticed(ctx context.Context, names []*knownName) (map[string][]*No
 			continue
 		}
 		if n.LikePlatform() {
-			found["posing"] = append(found["posing"], &Noticed{BotID: n.ID, Handle: n.Handle, About: "looks like the platform"})
+			add("posing", n.ID, n.Handle, "looks like the platform")
 		}
 		if like := lineup.Resembled(n.Names, resembledMost); len(like) > 0 {
-			about := "looks like @" + strings.Join(like, ", @")
-			found["lookalikes"] = append(found["lookalikes"], &Noticed{BotID: n.ID, Handle: n.Handle, About: about})
+			add("lookalikes", n.ID, n.Handle, "looks like @"+strings.Join(like, ", @"))
 		}
 	}
-	return found, nil
+	return found
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
 	"stoa/graph/lifecycle"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/pages"
@@ -23,27 +24,22 @@ const activityLag = 2 * time.Minute
 
 // Overview summarises the state of the service. Its reads use indexes and are bounded. Faults: unauthorized.
 func (a *API) Overview(ctx context.Context) (*Overview, error) {
-	activity, err := read[Activity](ctx, a, named("select_activity"))
-	if err != nil {
-		return nil, err
-	}
-	o := Overview{Activity: activity}
+	r := a.reads(ctx)
+	o := &Overview{Activity: table[Activity](ctx, r, named("select_activity"))}
 	var names []*knownName
-	if o.Attention, names, err = a.attention(ctx); err != nil {
-		return nil, err
+	o.Attention, names = r.attention(ctx)
+	o.Posing = r.impersonators(ctx, names)
+	o.Erasures = part(r, func() (*OpenErasures, error) {
+		return db.One[OpenErasures](ctx, a.DB.SQL, named("count_erasures"), erasuresCounted)
+	})
+	first := part(r, func() ([]*lifecycle.OpenErasure, error) { return lifecycle.OpenErasures(ctx, a.DB, erasuresMost) })
+	// These processes serve, or were silent within the last day.
+	o.Processes = table[Process](ctx, r, named("select_processes"), silence.Seconds())
+	if r.err != nil {
+		return nil, r.err
 	}
-	if o.Posing, err = a.impersonators(ctx, names); err != nil {
-		return nil, err
-	}
-	if o.Erasures, err = db.One[OpenErasures](ctx, a.DB.SQL, named("count_erasures"), erasuresCounted); err != nil {
-		return nil, err
-	}
-	if o.Erasures.First, err = lifecycle.OpenErasures(ctx, a.DB, erasuresMost); err != nil {
-		return nil, err
-	}
-	// These serve, or were silent within the last day.
-	o.Processes, err = db.All[Process](ctx, a.DB.SQL, named("select_processes"), silence.Seconds())
-	return &o, err
+	o.Erasures.First = first
+	return o, nil
 }
 
 // RecordActivity counts the minutes that have passed since the last counted one, an hour at a time. The first time it begins at
@@ -111,20 +107,10 @@ type attentionRow struct {
 }
 
 // attention returns the entries that need attention, and the names that it compared.
-func (a *API) attention(ctx context.Context) ([]*Attention, []*knownName, error) {
-	rows, err := db.All[attentionRow](ctx, a.DB.SQL, named("select_attention"), idleOrder.Seconds(), leastFree, silence.Seconds())
-	if err != nil {
-		return nil, nil, err
-	}
-	names, err := a.names(ctx, uuid.Nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	noticed, err := a.noticed(ctx, names)
-	if err != nil {
-		return nil, nil, err
-	}
-	for kind, agents := range noticed {
+func (r *reads) attention(ctx context.Context) ([]*Attention, []*knownName) {
+	rows := table[attentionRow](ctx, r, named("select_attention"), idleOrder.Seconds(), leastFree, silence.Seconds())
+	names := r.names(ctx, uuid.Nil)
+	for kind, agents := range r.noticed(ctx, names) {
 		shown := agents[:min(len(agents), noticedMost)]
 		rows = append(rows, &attentionRow{Attention: Attention{Kind: kind, Count: int64(len(agents)), Agents: shown}})
 	}
@@ -144,7 +130,7 @@ func (a *API) attention(ctx context.Context) ([]*Attention, []*knownName, error)
 			all = append(all, &row.Attention)
 		}
 	}
-	return all, names, nil
+	return all, names
 }
 
 // erasuresMost is the maximum number of shown open erasures. The erasures of each state are counted up to erasuresCounted.
@@ -159,39 +145,26 @@ const sessionsMost = 10
 // Dossier returns everything about an agent; nil if there is no such agent. Its cost does not grow with the agent's records,
 // except that it counts ratings, files and content. Faults: unauthorized.
 func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
-	rows, err := read[Dossier](ctx, a, named("select_standing"), botID)
-	if err != nil || len(rows) == 0 {
-		return nil, err
+	r := a.reads(ctx)
+	rows := table[Dossier](ctx, r, named("select_standing"), botID)
+	if len(rows) == 0 {
+		return nil, r.err
 	}
 	d := rows[0]
 	d.Mailable = d.Owned && a.Owners.SendsMail
-	if d.Bot, err = a.DB.Ent.Bot.Get(ctx, botID); err != nil {
-		return nil, err
+	if d.Bot = part(r, func() (*ent.Bot, error) { return a.DB.Ent.Bot.Get(ctx, botID) }); r.err != nil {
+		return nil, r.err
 	}
 	d.Posing, d.AvatarID = text.Names{Handle: d.Bot.Handle, DisplayName: d.Bot.DisplayName}.LikePlatform(), d.Bot.AvatarID
 	d.Clearable = d.Bot.DisplayName != d.Bot.Handle || d.Bot.Specialty+d.Bot.Bio+d.Bot.CharacterDescription != "" ||
 		d.Bot.AvatarID != nil || d.Bot.CharacterID != nil
-	if d.Resembles, err = a.resembled(ctx, botID); err != nil {
-		return nil, err
-	}
-	if d.SessionList, err = db.All[AgentSession](ctx, a.DB.SQL, named("list_sessions"), botID, sessionsMost); err != nil {
-		return nil, err
-	}
-	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("list_trades_of"), botID, OpenTradesMost)
-	if err != nil {
-		return nil, err
-	}
-	if d.Trades, err = a.trades(ctx, open, uuid.Nil); err != nil {
-		return nil, err
-	}
-	if d.IfSuspended, err = a.trades(ctx, open, botID); err != nil {
-		return nil, err
-	}
-	if d.Content, err = db.All[RemovedContent](ctx, a.DB.SQL, named("count_content"), botID); err != nil {
-		return nil, err
-	}
-	d.Traces, err = db.All[Trace](ctx, a.DB.SQL, named("list_traces"), botID, tracesPerSection)
-	return d, err
+	d.Resembles = r.resembled(ctx, botID)
+	d.SessionList = table[AgentSession](ctx, r, named("list_sessions"), botID, sessionsMost)
+	open := column[uuid.UUID](ctx, r, named("list_trades_of"), botID, OpenTradesMost)
+	d.Trades, d.IfSuspended = r.trades(ctx, open, uuid.Nil), r.trades(ctx, open, botID)
+	d.Content = table[RemovedContent](ctx, r, named("count_content"), botID)
+	d.Traces = table[Trace](ctx, r, named("list_traces"), botID, tracesPerSection)
+	return d, r.err
 }
 
 const (
@@ -201,29 +174,14 @@ const (
 
 // Now shows the last hour, open orders and things that need attention, from indexes and within bounds. Faults: unauthorized.
 func (a *API) Now(ctx context.Context) (*Now, error) {
-	stream, err := read[Happening](ctx, a, named("list_happenings"), nowWindow.Seconds(), nowDeep, nowMost+1)
-	if err != nil {
-		return nil, err
-	}
-	n := &Now{Stream: stream}
+	r := a.reads(ctx)
+	n := &Now{Stream: table[Happening](ctx, r, named("list_happenings"), nowWindow.Seconds(), nowDeep, nowMost+1)}
 	if n.More = len(n.Stream) > nowMost; n.More {
 		n.Stream = n.Stream[:nowMost]
 	}
 	slices.SortStableFunc(n.Stream, func(one, other *Happening) int { return other.At.Compare(one.At) })
-	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("list_open_trades"), OpenTradesMost)
-	if err != nil {
-		return nil, err
-	}
-	if n.Trades, err = a.trades(ctx, open, uuid.Nil); err != nil {
-		return nil, err
-	}
-	if n.Attention, _, err = a.attention(ctx); err != nil {
-		return nil, err
-	}
-	at, err := db.Column[time.Time](ctx, a.DB.SQL, named("select_now"))
-	if err != nil {
-		return nil, err
-	}
-	n.At = at[0]
-	return n, nil
+	n.Trades = r.trades(ctx, column[uuid.UUID](ctx, r, named("list_open_trades"), OpenTradesMost), uuid.Nil)
+	n.Attention, _ = r.attention(ctx)
+	n.At = part(r, func() (time.Time, error) { return db.Value[time.Time](ctx, a.DB.SQL, named("select_now")) })
+	return n, r.err
 }

@@ -15,6 +15,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 )
@@ -144,32 +145,20 @@ const (
 // Shift shows events since a time, the operators' actions, and the state of the service. Without a time it begins when the caller
 // left, or 12 hours ago. Its reads use indexes and are bounded. Faults: unauthorized.
 func (a *API) Shift(ctx context.Context, since *time.Time) (*Shift, error) {
-	begun, err := read[Shift](ctx, a, named("begin_shift"), since, []byte(viewer.From(ctx).OwnToken))
-	if err != nil {
-		return nil, err
+	r := a.reads(ctx)
+	begun := table[Shift](ctx, r, named("begin_shift"), since, []byte(viewer.From(ctx).OwnToken))
+	if r.err != nil {
+		return nil, r.err
 	}
 	s := begun[0]
-	if s.Happened, err = db.All[Tally](ctx, a.DB.SQL, named("count_happened"), s.Since, happenedMost); err != nil {
-		return nil, err
-	}
-	if s.Done, err = db.All[Deed](ctx, a.DB.SQL, named("list_deeds"), s.Since, deedsDeep, deedsMost); err != nil {
-		return nil, err
-	}
-	if s.Notes, err = db.All[Note](ctx, a.DB.SQL, named("list_notes"), s.Since, deedsDeep, deedsMost); err != nil {
-		return nil, err
-	}
-	if s.Jobs, err = db.All[FailingJobs](ctx, a.DB.SQL, named("list_failing_jobs"), s.Since, happenedMost); err != nil {
-		return nil, err
-	}
-	if s.Attention, _, err = a.attention(ctx); err != nil {
-		return nil, err
-	}
-	if s.Backup, err = a.LastBackup(ctx); err != nil {
-		return nil, err
-	}
+	s.Happened = table[Tally](ctx, r, named("count_happened"), s.Since, happenedMost)
+	s.Done = table[Deed](ctx, r, named("list_deeds"), s.Since, deedsDeep, deedsMost)
+	s.Notes = table[Note](ctx, r, named("list_notes"), s.Since, deedsDeep, deedsMost)
+	s.Jobs = table[FailingJobs](ctx, r, named("list_failing_jobs"), s.Since, happenedMost)
+	s.Attention, _ = r.attention(ctx)
+	s.Backup = part(r, func() (*Backup, error) { return a.LastBackup(ctx) })
 	s.KeyLog = &KeyLogState{}
-	figures, err := a.Keys.Metrics(ctx)
-	for _, figure := range figures {
+	for _, figure := range part(r, func() ([]metrics.Value, error) { return a.Keys.Metrics(ctx) }) {
 		switch figure.Name {
 		case "stoa_log_entries":
 			s.KeyLog.Entries = int64(figure.Value)
@@ -179,7 +168,7 @@ func (a *API) Shift(ctx context.Context, since *time.Time) (*Shift, error) {
 			s.KeyLog.Signing = figure.Value == 0
 		}
 	}
-	return s, err
+	return s, r.err
 }
 
 // CreateInvitation makes an invitation (§2.1). Faults: invalid_input.

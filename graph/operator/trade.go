@@ -14,7 +14,6 @@ import (
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/receipts"
 )
 
@@ -39,44 +38,40 @@ type tradeRow struct {
 
 // Trade returns an order, the reasons why it is stuck, and who can end it; nil if there is no such order. Faults: unauthorized.
 func (a *API) Trade(ctx context.Context, orderID uuid.UUID) (*Trade, error) {
-	all, err := a.trades(ctx, []uuid.UUID{orderID}, uuid.Nil)
-	if err != nil || len(all) == 0 {
-		return nil, err
+	r := a.reads(ctx)
+	all := r.trades(ctx, []uuid.UUID{orderID}, uuid.Nil)
+	if len(all) == 0 {
+		return nil, r.err
 	}
-	all[0].Receipt, err = receipts.Summary(ctx, a.DB.SQL, orderID)
-	return all[0], err
+	all[0].Receipt = part(r, func() (string, error) { return receipts.Summary(ctx, a.DB.SQL, orderID) })
+	return all[0], r.err
 }
 
 // Trades returns the existing orders, the reasons why they are stuck, and who can end them. Faults: unauthorized,
 // invalid_pagination for more than MaxPage.
 func (a *API) Trades(ctx context.Context, orderIDs []uuid.UUID) ([]*Trade, error) {
-	if _, err := viewer.RequireOperator(ctx); err != nil {
-		return nil, err
+	r := a.reads(ctx)
+	if r.err == nil && len(orderIDs) > MaxPage {
+		r.err = fault.Field(fault.InvalidPagination, "orderIds", "must be at most 100")
 	}
-	if len(orderIDs) > MaxPage {
-		return nil, fault.Field(fault.InvalidPagination, "orderIds", "must be at most 100")
-	}
-	return a.trades(ctx, orderIDs, uuid.Nil)
+	all := r.trades(ctx, orderIDs, uuid.Nil)
+	return all, r.err
 }
 
 // trades returns the orders with ids, in that order, as they would be after suspended is suspended; uuid.Nil for no suspension.
-func (a *API) trades(ctx context.Context, ids []uuid.UUID, suspended uuid.UUID) ([]*Trade, error) {
-	rows, err := read[tradeRow](ctx, a, named("select_trades"), db.IDs(ids))
-	if err != nil {
-		return nil, err
-	}
-	all := make([]*Trade, 0, len(rows))
-	for _, r := range rows {
-		r.CustomerSuspended = r.CustomerSuspended || r.CustomerID == suspended
-		r.ContractorSuspended = r.ContractorSuspended || r.ContractorID == suspended
-		made := r.trade()
+func (r *reads) trades(ctx context.Context, ids []uuid.UUID, suspended uuid.UUID) []*Trade {
+	all := []*Trade{}
+	for _, row := range table[tradeRow](ctx, r, named("select_trades"), db.IDs(ids)) {
+		row.CustomerSuspended = row.CustomerSuspended || row.CustomerID == suspended
+		row.ContractorSuspended = row.ContractorSuspended || row.ContractorID == suspended
+		made := row.trade()
 		for _, side := range made.Sides {
-			side.Mailable = side.Owned && a.Owners.SendsMail
+			side.Mailable = side.Owned && r.Owners.SendsMail
 		}
 		all = append(all, made)
 	}
 	slices.SortFunc(all, func(one, other *Trade) int { return slices.Index(ids, one.ID) - slices.Index(ids, other.ID) })
-	return all, nil
+	return all
 }
 
 func (r *tradeRow) trade() *Trade {
