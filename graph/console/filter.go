@@ -12,21 +12,12 @@ import (
 	"stoa/graph/operator"
 )
 
-// filter is a condition that operators can choose.
-type filter struct {
-	Name, Label string
-	// Kind is choice, text or time.
-	Kind    string
-	Options []option
-	Value   string
-}
-
 // whereOf returns the type of a section's conditions.
 func whereOf(listed *Section) *ast.Definition { return Schema.Types[listed.Type+"WhereInput"] }
 
 // filtersOf returns the filters of a section with the chosen values. It includes conditions in the request on ids that the
 // section does not offer, because relations link to such lists.
-func filtersOf(listed *Section, sent url.Values) []filter {
+func filtersOf(listed *Section, sent url.Values) (all []*field) {
 	names := append(slices.Clone(listed.Filters), "createdAtGTE", "createdAtLT")
 	for _, of := range relations {
 		for _, r := range of {
@@ -35,50 +26,49 @@ func filtersOf(listed *Section, sent url.Values) []filter {
 			}
 		}
 	}
-	all := make([]filter, 0, len(names)+1)
-	if len(listed.Presets) > 0 {
-		f := filter{Name: attentionFilter, Label: "Needs attention", Value: sent.Get(attentionFilter)}
-		f.offer("", "Any")
-		for _, p := range listed.Presets {
-			f.offer(p.name, p.label)
+	add := func(name, label string, options ...option) *field {
+		f := &field{Name: name, Label: label, Kind: "line", Value: strings.TrimSpace(sent.Get(name))}
+		if len(options) > 0 {
+			f.Kind, f.Options = "choice", append([]option{{Label: "Any"}}, options...)
+			f.choose()
 		}
 		all = append(all, f)
+		return f
+	}
+	if len(listed.Presets) > 0 {
+		options := make([]option, len(listed.Presets))
+		for i, p := range listed.Presets {
+			options[i] = option{Value: p.name, Label: p.label}
+		}
+		add(attentionFilter, "Needs attention", options...)
 	}
 	for _, name := range names {
-		field := whereOf(listed).Fields.ForName(name)
-		f := filter{Name: name, Label: Human(name), Kind: "text", Value: strings.TrimSpace(sent.Get(name))}
-		switch inner := typeOf(field.Type); {
+		var options []option
+		inner := typeOf(whereOf(listed).Fields.ForName(name).Type)
+		switch {
 		case name == "procedure":
-			f.offer("", "Any")
 			for _, act := range operator.Acts() {
-				f.offer(act, Human(act))
-			}
-		case inner.Kind == ast.Enum:
-			f.offer("", "Any")
-			for _, one := range inner.EnumValues {
-				f.offer(one.Name, Human(one.Name))
+				options = append(options, option{Value: act, Label: Human(act)})
 			}
 		case inner.Name == "Boolean":
-			f.offer("", "Any")
-			f.offer("true", "Yes")
+			options = []option{{Value: "true", Label: "Yes"}}
 			if _, negated := opposite(listed, name); negated {
-				f.offer("false", "No")
+				options = append(options, option{Value: "false", Label: "No"})
 			}
-		case inner.Name == "Time":
+		default:
+			for _, one := range inner.EnumValues {
+				options = append(options, option{Value: one.Name, Label: Human(one.Name)})
+			}
+		}
+		f := add(name, Human(name), options...)
+		if inner.Name == "Time" {
 			f.Kind = "time"
 			if at, ok := parseTime(f.Value); ok {
 				f.Value = strings.TrimSuffix(at.Format(fieldLayout), ":00")
 			}
 		}
-		all = append(all, f)
 	}
 	return all
-}
-
-// offer adds an option to a choice.
-func (f *filter) offer(value, label string) {
-	f.Kind = "choice"
-	f.Options = append(f.Options, option{Value: value, Label: label, Chosen: value == f.Value})
 }
 
 // attentionFilter chooses a preset of a list.
@@ -97,7 +87,7 @@ func opposite(listed *Section, name string) (string, bool) {
 }
 
 // conditions returns the chosen conditions and the search.
-func conditions(listed *Section, filters []filter, q string) []any {
+func conditions(listed *Section, filters []*field, q string) []any {
 	var all []any
 	for _, f := range filters {
 		switch {
@@ -121,7 +111,7 @@ func conditions(listed *Section, filters []filter, q string) []any {
 		default:
 			all = append(all, map[string]any{f.Name: f.Value})
 			// Once the time is set, Correct shows another state; a condition on the time finds both.
-			if e := listed.Ended; f.Name == e.field && f.Value != "deleted" && !slices.ContainsFunc(filters, func(o filter) bool { return strings.HasPrefix(o.Name, e.time) && o.Value != "" }) {
+			if e := listed.Ended; f.Name == e.field && f.Value != "deleted" && !slices.ContainsFunc(filters, func(o *field) bool { return strings.HasPrefix(o.Name, e.time) && o.Value != "" }) {
 				all = append(all, map[string]any{e.time + "IsNil": true})
 			}
 		}

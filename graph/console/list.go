@@ -26,7 +26,7 @@ const pageSize, maxUnknownColumns = 25, 5
 type listing struct {
 	*Section
 	sent    url.Values
-	Filters []filter
+	Filters []*field
 	// columns are the chosen columns, or the default columns; Unknown are chosen names without a column.
 	columns, Unknown []string
 	// variables are the variables of listQuery; reversed is true if the page is read backwards.
@@ -247,7 +247,7 @@ func (l *listing) Filtered() bool { return l.variables["where"] != nil }
 
 // Opened reports whether a filter or an order is chosen.
 func (l *listing) Opened() bool {
-	return l.sent.Get("sort") != "" || slices.ContainsFunc(l.Filters, func(f filter) bool { return f.Value != "" })
+	return l.sent.Get("sort") != "" || slices.ContainsFunc(l.Filters, func(f *field) bool { return f.Value != "" })
 }
 
 // Choices are the columns to choose from.

@@ -228,11 +228,8 @@ func (s *console) settingsFacts(ctx context.Context) ([]fact, error) {
 	answer, err := s.ask(ctx, settingsQuery, nil)
 	all := factsOf("Settings", object(answer, "settings"))
 	for _, one := range objects(answer, "switches") {
-		on := value{Kind: "no", Text: "Off"}
-		if one["on"] == true {
-			on = value{Kind: "yes", Text: "On"}
-		}
-		all = append(all, fact{Label: textOf(one, "name"), Value: on})
+		on := map[bool]string{true: "On", false: "Off"}[one["on"] == true]
+		all = append(all, fact{Label: textOf(one, "name"), Value: value{Kind: "text", Text: on}})
 	}
 	return all, err
 }

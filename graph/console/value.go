@@ -21,7 +21,7 @@ import (
 
 // value is a field's value as a page shows it.
 type value struct {
-	// Kind is how it is shown: text, prose (lines are kept), code, time, yes, no, none, secret (to be copied), state.
+	// Kind is how it is shown: text, prose (lines are kept), code, time, number, none, secret (to be copied), state.
 	Kind string
 	// Text has no invisible characters.
 	Text string
@@ -54,10 +54,7 @@ func newValue(holder string, field *ast.FieldDefinition, raw any, brief bool) va
 	case nil:
 		return value{Kind: "none"}
 	case bool:
-		if v {
-			return value{Kind: "yes", Text: "Yes"}
-		}
-		return value{Kind: "no", Text: "No"}
+		return value{Kind: "text", Text: map[bool]string{true: "Yes", false: "No"}[v]}
 	case json.Number:
 		return value{Kind: "number", Text: number(field.Name, v)}
 	case []any:
