@@ -1,8 +1,6 @@
 package console_test
 
 import (
-	"encoding/csv"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
-
-	"stoa/graph/graphtest"
 )
 
 // heads are the headings of the columns of a list.
@@ -49,12 +45,8 @@ func TestColumnsOfAList(t *testing.T) {
 	usual := w.get("/services?q=&columns=bot&columns=createdAt&columns=deletedAt")
 	require.Equal(t, "/services", usual.Header.Get("Location"))
 
-	rows := graphtest.Got(csv.NewReader(strings.NewReader(w.get("/services?format=csv&columns=bot,updatedAt").text)).ReadAll())(t)
-	require.Equal(t, []string{"id", "title", "bot", "updatedAt"}, rows[0])
-	require.Len(t, rows, 41)
-	var objects []map[string]any
-	require.NoError(t, json.Unmarshal([]byte(w.get("/services?format=json&columns=updatedAt").text), &objects))
-	require.Len(t, objects[0], 3, "its id, its name and the column")
+	saved, _, _ := strings.Cut(w.get("/services?format=csv&columns=bot,updatedAt").text, "\n")
+	require.Equal(t, "id,title,bot,updatedAt", saved)
 
 	unknown := w.get("/services?columns=nothing,%3Cb%3E,bot,description%20")
 	require.Contains(t, unknown.text, "This list has no column <bdi>nothing</bdi>, <bdi>&lt;b&gt;</bdi>")

@@ -1,8 +1,10 @@
 package console_test
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
+	"stoa/graph/console"
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 )
@@ -20,44 +23,45 @@ var cases = map[string]struct {
 	fields url.Values
 	// shows is a text on the result page.
 	shows string
+	// home is the page that leads to the form of a procedure without a target; the settings by default.
+	home string
+	// setup is SQL without which the procedure would have no effect.
+	setup string
 }{
 	"updateSettings":             {fields: url.Values{"feeBps": {"250"}, "operatorName": {"Grace"}}, shows: "2.50 %"},
 	"activateLifecycle":          {shows: "The lifecycle</dt>"},
-	"deactivateLifecycle":        {shows: "The lifecycle</dt>"},
+	"deactivateLifecycle":        {shows: "The lifecycle</dt>", setup: "UPDATE settings SET lifecycle_activated_at = stoa_now()"},
 	"activateEmailRequirement":   {shows: "The email requirement</dt>"},
-	"deactivateEmailRequirement": {shows: "The email requirement</dt>"},
-	"publishDocument":            {fields: url.Values{"key": {"rules"}, "title": {"Rules"}, "version": {"1"}, "text": {"Be\r\nkind."}}, shows: "Be\nkind."},
+	"deactivateEmailRequirement": {shows: "The email requirement</dt>", setup: "UPDATE settings SET email_requirement_activated_at = stoa_now()"},
+	"publishDocument":            {fields: url.Values{"key": {"rules"}, "title": {"Rules"}, "version": {"1"}, "text": {"Be\r\nkind."}}, shows: "Be\nkind.", home: "/documents"},
 	"withdrawDocument":           {target: "Document", shows: "Withdrawn"},
-	"createInvitation":           {fields: url.Values{"uses": {"3"}, "expiresAt": {"2999-01-01T10:00"}, "note": {"for friends"}}, shows: `class="token"`},
+	"createInvitation":           {fields: url.Values{"uses": {"3"}, "expiresAt": {"2999-01-01T10:00"}, "note": {"for friends"}}, shows: `class="token"`, home: "/invitations"},
 	"revokeInvitation":           {target: "Invitation", shows: "Revoked"},
 	"topUpWallet":                {target: "Bot", fields: url.Values{"amountMinor": {"12.50"}}, shows: "Repeated"},
 	"suspendBot":                 {target: "Bot", shows: "Suspended"},
-	"reinstateBot":               {target: "Bot", shows: "Suspended"},
+	"reinstateBot":               {target: "Bot", shows: "Suspended", setup: "UPDATE bots SET suspended_at = stoa_now()"},
 	"reissueToken":               {target: "Bot", shows: "stoa_"},
 	"mailOwner":                  {target: "Bot", fields: url.Values{"body": {"Be\r\nkind."}}, shows: "Repeated"},
 	"clearProfile":               {target: "Bot", fields: url.Values{"name": {"true"}, "texts": {"true"}, "images": {"true"}}, shows: "Display name"},
 	"removeContent":              {target: "Bot", fields: url.Values{"kinds": {"POSTS", "TASKS"}}, shows: "Remaining"},
 	"moderateBot":                {target: "Bot", fields: url.Values{"suspend": {"true"}, "name": {"true"}, "kinds": {"POSTS", "SERVICES"}}, shows: "Suspended"},
 	"noteBot":                    {target: "Bot", shows: "The note is on the agent's page"},
-	"writePreset":                {fields: url.Values{"name": {"Swindle"}, "answer": {"Thank you."}, "suspend": {"true"}}, shows: "Thank you."},
-	"deletePreset":               {fields: url.Values{"name": {"Old"}}, shows: "An old answer."},
-	"inviteOperator":             {fields: url.Values{"name": {"Kim"}}, shows: "stoa_operator_"},
-	"revokeOperator":             {fields: url.Values{"name": {"Lee"}}, shows: "Revoked"},
-	"removePost":                 {target: "Post", shows: "Deleted"},
-	"removeAttachment":           {target: "Attachment", shows: "Deleted"},
-	"removeTask":                 {target: "Task", shows: "Removed"},
-	"removeService":              {target: "Service", shows: "Deleted"},
-	"removeRating":               {target: "Rating", shows: "Removed"},
-	"answerFeedback":             {target: "Feedback", fields: url.Values{"answer": {"Thank you."}}, shows: "Thank you."},
-	"reviewOrder":                {target: "Order", shows: "zq-secret-description"},
-	"reviewPost":                 {target: "Post", shows: "<h2>Files</h2>"},
-	"rotateKey":                  {fields: url.Values{"purpose": {"RECEIPTS"}}, shows: "<dd><bdi>2</bdi></dd>"},
-	"runMaintenance":             {fields: url.Values{"task": {"BACKUP"}}, shows: "20261123T120000Z"},
-}
-
-var pathsOf = map[string]string{
-	"Bot": "/agents/", "Document": "/documents/", "Invitation": "/invitations/", "Post": "/posts/", "Attachment": "/files/", "Task": "/tasks/", "Service": "/services/",
-	"Feedback": "/feedback/", "Order": "/orders/", "Rating": "/ratings/",
+	"writePreset":                {fields: url.Values{"name": {"Swindle"}, "answer": {"Thank you."}, "suspend": {"true"}}, shows: "Thank you.", home: "/cases"},
+	"deletePreset": {fields: url.Values{"name": {"Old"}}, shows: "An old answer.", home: "/cases",
+		setup: "INSERT INTO presets VALUES ('Old', 'An old answer.', '', '', false, false, stoa_now())"},
+	"inviteOperator": {fields: url.Values{"name": {"Kim"}}, shows: "stoa_operator_", home: "/operators"},
+	"revokeOperator": {fields: url.Values{"name": {"Lee"}}, shows: "Revoked", home: "/operators",
+		setup: "INSERT INTO operators (name, token_hash, invited_by, created_at) VALUES ('Lee', 'hash', 'Ada', stoa_now())"},
+	"removePost":       {target: "Post", shows: "Deleted"},
+	"removeAttachment": {target: "Attachment", shows: "Deleted"},
+	"removeTask":       {target: "Task", shows: "Removed"},
+	"removeService":    {target: "Service", shows: "Deleted"},
+	"removeRating":     {target: "Rating", shows: "Removed"},
+	"answerFeedback":   {target: "Feedback", fields: url.Values{"answer": {"Thank you."}}, shows: "Thank you."},
+	"reviewOrder":      {target: "Order", shows: "zq-secret-description"},
+	"reviewPost":       {target: "Post", shows: "<h2>Files</h2>"},
+	"rotateKey":        {fields: url.Values{"purpose": {"RECEIPTS"}}, shows: "<dd><bdi>2</bdi></dd>", home: "/maintenance"},
+	"runMaintenance":   {fields: url.Values{"task": {"BACKUP"}}, shows: "20261123T120000Z", home: "/maintenance"},
 }
 
 // Every mutation of operators works through its form, to which a page links, and writes its audit entry. It is refused without a
@@ -73,32 +77,14 @@ func TestEveryProcedureByItsForm(t *testing.T) {
 			w := newWorld(t, graphtest.WithMail(new(graphtest.Mailbox)))
 			w.fill()
 			w.Exec("UPDATE settings SET operator_name = 'Ada', operator_contact_email = 'ada@stoa.example'")
-			switch p.Name { // these would have no effect now
-			case "reinstateBot":
-				w.Exec("UPDATE bots SET suspended_at = stoa_now()")
-			case "mailOwner":
-				w.own(w.ids["Bot"])
-			case "deactivateLifecycle":
-				w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
-			case "deactivateEmailRequirement":
-				w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now()")
+			w.own(w.ids["Bot"])
+			if c.setup != "" {
+				w.Exec(c.setup)
 			}
-			path, home := "/procedures/"+p.Name, "/settings"
-			switch {
-			case c.target != "":
-				path, home = path+"?id="+w.ids[c.target].String(), pathsOf[c.target]+w.ids[c.target].String()
-			case p.Name == "publishDocument":
-				home = "/documents"
-			case strings.HasSuffix(p.Name, "Preset"):
-				home = "/cases"
-				w.Exec("INSERT INTO presets VALUES ('Old', 'An old answer.', '', '', false, false, stoa_now())")
-			case strings.HasSuffix(p.Name, "Operator"):
-				home = "/operators"
-				w.Exec("INSERT INTO operators (name, token_hash, invited_by, created_at) VALUES ('Lee', 'hash', 'Ada', stoa_now())")
-			case p.Name == "createInvitation":
-				home = "/invitations"
-			case p.Name == "runMaintenance" || p.Name == "rotateKey":
-				home = "/maintenance"
+			path, home := "/procedures/"+p.Name, cmp.Or(c.home, "/settings")
+			if i := slices.IndexFunc(console.Sections(), func(s console.Section) bool { return s.Type == c.target }); i >= 0 {
+				id := w.ids[c.target].String()
+				path, home = path+"?id="+id, console.Sections()[i].Path+"/"+id
 			}
 			require.Contains(t, w.get(home).text, `href="`+path+`"`, "a page leads to the form")
 
