@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/pdfcpu/pdfcpu/pkg/filter"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
@@ -176,7 +177,7 @@ func stripInline(content []byte) ([]byte, error) {
 			}
 		}
 		clean = append(append(clean, " /F /DCT ID "...), jpeg...)
-		if end < len(content) && class[content[end]] != space {
+		if end < len(content) && strings.IndexByte(spaces, content[end]) < 0 {
 			clean = append(clean, '\n')
 		}
 		kept = end
@@ -262,8 +263,8 @@ func ends(data []byte) func(yield func(int) bool) {
 				return
 			}
 			at += found
-			alone := (at == 0 || class[data[at-1]] != regular) && (at+2 == len(data) || class[data[at+2]] != regular)
-			if alone && !yield(at) {
+			regular := func(i int) bool { return i >= 0 && i < len(data) && strings.IndexByte(spaces+delimiters, data[i]) < 0 }
+			if !regular(at-1) && !regular(at+2) && !yield(at) {
 				return
 			}
 		}

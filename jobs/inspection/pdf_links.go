@@ -2,6 +2,8 @@ package inspection
 
 import (
 	"bytes"
+	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,23 +56,23 @@ func schemeAndMore(address []byte) string {
 	if err != nil {
 		text = address
 	}
-	for i := 0; i < len(text) && head.Len() < maxScheme; i++ {
-		b := text[i]
-		if b == '%' && i+2 < len(text) && nibble(text[i+1]) >= 0 && nibble(text[i+2]) >= 0 {
-			b = byte(nibble(text[i+1])<<4 | nibble(text[i+2]))
-			i += 2
-		}
-		if b > ' ' && b <= '~' {
+	for _, b := range addressEscape.ReplaceAllFunc(text, unescaped) {
+		if b > ' ' && b <= '~' && head.Len() < maxScheme {
 			head.WriteByte(b)
 		}
 	}
 	return head.String()
 }
 
+// notDigits matches what may stand between hexadecimal digits.
+var notDigits = regexp.MustCompile(`[^0-9A-Fa-f]+`)
+
 // stringBytes decodes a string of a PDF with its delimiters (ISO 32000-2, 7.3.4). Damaged ones are read as far as they go.
 func stringBytes(raw []byte) []byte {
 	if len(raw) > 0 && raw[0] == '<' {
-		return hexBytes(raw[1:])
+		digits := append(notDigits.ReplaceAll(raw, nil), '0') // an odd number of digits lacks a 0, and an even one leaves this 0 over
+		n, _ := hex.Decode(digits, digits)
+		return digits[:n]
 	}
 	raw = bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("(")), []byte(")"))
 	text, err := types.Unescape(string(raw))
@@ -88,23 +90,4 @@ func isAmbiguous(raw []byte) bool {
 	}
 	groups := bytes.Fields(bytes.Trim(raw, "<>"))
 	return slices.ContainsFunc(groups[:max(0, len(groups)-1)], func(group []byte) bool { return len(group)%2 == 1 })
-}
-
-// hexBytes decodes pairs of hexadecimal digits, whatever stands between them, up to the end of the string.
-func hexBytes(raw []byte) (out []byte) {
-	high := -1
-	for _, b := range raw {
-		digit := nibble(b)
-		switch {
-		case digit < 0:
-		case high < 0:
-			high = digit
-		default:
-			out, high = append(out, byte(high<<4|digit)), -1
-		}
-	}
-	if high >= 0 {
-		out = append(out, byte(high<<4))
-	}
-	return out
 }

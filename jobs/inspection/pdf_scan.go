@@ -46,7 +46,7 @@ func scanPDF(file []byte) error {
 
 // numbered reports whether bytes end in a digit, white space between: the generation number of an object.
 func numbered(before []byte) bool {
-	before = bytes.TrimRight(before, "\x00\t\n\f\r ")
+	before = bytes.TrimRight(before, spaces)
 	return len(before) > 0 && before[len(before)-1] >= '0' && before[len(before)-1] <= '9'
 }
 

@@ -2,6 +2,8 @@ package inspection
 
 import (
 	"bytes"
+	"encoding/hex"
+	"regexp"
 	"strings"
 )
 
@@ -33,22 +35,11 @@ type tokens struct {
 	from int
 }
 
-// The classes of bytes between tokens.
+// The bytes between tokens; all others are regular.
 const (
-	regular = iota
-	space
-	delimiter
+	spaces     = "\x00\t\n\f\r "
+	delimiters = "()<>[]{}/%"
 )
-
-var class = func() (c [256]byte) {
-	for _, b := range "\x00\t\n\f\r " {
-		c[b] = space
-	}
-	for _, b := range "()<>[]{}/%" {
-		c[b] = delimiter
-	}
-	return c
-}()
 
 // next returns the following token, tokenEnd after the last.
 func (t *tokens) next() token {
@@ -98,28 +89,28 @@ func bracket(b byte) tokenKind {
 
 // skip passes white space and comments.
 func (t *tokens) skip() {
-	for t.at < len(t.b) {
-		switch b := t.b[t.at]; {
-		case class[b] == space:
-			t.at++
-		case b == '%':
-			if end := bytes.IndexAny(t.b[t.at:], "\r\n"); end >= 0 {
-				t.at += end
-			} else {
-				t.at = len(t.b)
-			}
-		default:
+	for {
+		t.at = len(t.b) - len(bytes.TrimLeft(t.b[t.at:], spaces))
+		if t.at == len(t.b) || t.b[t.at] != '%' {
 			return
 		}
+		t.until("\r\n")
+	}
+}
+
+// until passes the bytes before the first one of a set.
+func (t *tokens) until(set string) {
+	if end := bytes.IndexAny(t.b[t.at:], set); end >= 0 {
+		t.at += end
+	} else {
+		t.at = len(t.b)
 	}
 }
 
 // run takes regular characters.
 func (t *tokens) run() []byte {
 	from := t.at
-	for t.at < len(t.b) && class[t.b[t.at]] == regular {
-		t.at++
-	}
+	t.until(spaces + delimiters)
 	return t.b[from:t.at]
 }
 
@@ -144,38 +135,26 @@ func (t *tokens) literal() {
 
 // hex passes a string in angle brackets.
 func (t *tokens) hex() {
-	if end := bytes.IndexByte(t.b[t.at:], '>'); end >= 0 {
-		t.at += end + 1
-	} else {
-		t.at = len(t.b)
-	}
+	t.until(">")
+	t.at = min(t.at+1, len(t.b))
 }
+
+// The escapes of names, and of addresses.
+var (
+	nameEscape    = regexp.MustCompile(`#[0-9A-Fa-f]{2}`)
+	addressEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+)
 
 // unescape resolves the #xx of a name.
 func unescape(name []byte) string {
 	if bytes.IndexByte(name, '#') < 0 {
 		return string(name)
 	}
-	out := make([]byte, 0, len(name))
-	for i := 0; i < len(name); i++ {
-		if name[i] == '#' && i+2 < len(name) {
-			if high, low := nibble(name[i+1]), nibble(name[i+2]); high >= 0 && low >= 0 {
-				out = append(out, byte(high<<4|low))
-				i += 2
-				continue
-			}
-		}
-		out = append(out, name[i])
-	}
-	return string(out)
+	return string(nameEscape.ReplaceAllFunc(name, unescaped))
 }
 
-func nibble(b byte) int {
-	switch {
-	case b >= '0' && b <= '9':
-		return int(b - '0')
-	case b|0x20 >= 'a' && b|0x20 <= 'f':
-		return int(b|0x20-'a') + 10
-	}
-	return -1
+// unescaped returns the byte that an escape writes.
+func unescaped(escape []byte) []byte {
+	b, _ := hex.DecodeString(string(escape[1:])) // both are digits
+	return b
 }
