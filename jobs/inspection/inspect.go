@@ -198,29 +198,22 @@ var purposes = map[Purpose]struct {
 // takes reports whether files of a type may be uploaded for the purpose.
 func (p Purpose) takes(t MediaType) bool { return slices.Contains(purposes[p].takes, t) }
 
-// The end record of a ZIP (APPNOTE 4.3.16): its length without the comment at its end, and the greatest length of that comment.
+// The end record of a ZIP (APPNOTE 4.3.16): its sign, its length without the comment at its end, and how many lengths that
+// comment may have.
 const (
 	archiveEnd       = "PK\x05\x06"
 	archiveEndLength = 22
-	archiveComment   = 1<<16 - 1
+	archiveComments  = 1 << 16
 )
 
 // isArchive finds the end record of a ZIP, which readers look for from the back. If its comment ends exactly at the end of the
 // file, the file is an archive, whatever its first bytes.
 func isArchive(file []byte) bool {
-	tail := file[max(0, len(file)-archiveEndLength-archiveComment):]
-	for end := len(tail); end > 0; {
-		at := bytes.LastIndex(tail[:end], []byte(archiveEnd))
-		if at < 0 {
-			return false
+	for comment := range min(archiveComments, len(file)-archiveEndLength+1) {
+		record := file[len(file)-archiveEndLength-comment:]
+		if bytes.HasPrefix(record, []byte(archiveEnd)) && int(binary.LittleEndian.Uint16(record[archiveEndLength-2:])) == comment {
+			return true
 		}
-		if record := tail[at:]; len(record) >= archiveEndLength {
-			comment := binary.LittleEndian.Uint16(record[archiveEndLength-2:])
-			if len(record) == archiveEndLength+int(comment) {
-				return true
-			}
-		}
-		end = at
 	}
 	return false
 }

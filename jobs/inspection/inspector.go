@@ -23,8 +23,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,18 +34,41 @@ import (
 type Inspector struct {
 	// wall is how long a child may take by the clock; 0 means wallTime.
 	wall time.Duration
-	// spare holds the child that waits; nil if none is kept.
-	spare  chan *process
-	closed atomic.Bool
-	// starting counts spares being started.
-	starting sync.WaitGroup
+	// spare hands over the child that waits; nil if none is kept.
+	spare chan *process
+	// stop ends keepSpare, which then closes stopped.
+	stop, stopped chan struct{}
 }
 
 // NewInspector returns an Inspector that keeps one child started ahead, and starts it.
 func NewInspector() *Inspector {
-	i := &Inspector{spare: make(chan *process, 1)}
-	i.startSpare()
+	i := &Inspector{spare: make(chan *process), stop: make(chan struct{}), stopped: make(chan struct{})}
+	go i.keepSpare()
 	return i
+}
+
+// spareRetry is the time after which keepSpare tries again if a child could not be started or has ended by itself.
+const spareRetry = time.Second
+
+// keepSpare keeps one child started and waiting, until Close.
+func (i *Inspector) keepSpare() {
+	defer close(i.stopped)
+	for {
+		if p, err := start(); err == nil { // an inspection returns the error
+			select {
+			case i.spare <- p:
+				continue
+			case <-p.exited:
+			case <-i.stop:
+			}
+			p.close()
+		}
+		select {
+		case <-i.stop:
+			return
+		case <-time.After(spareRetry):
+		}
+	}
 }
 
 // CloseMemory protects this process's memory and environment from other processes of the same user, permanently
@@ -79,52 +100,16 @@ func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessStat
 	}
 	p.wall = i.wall
 	report, err := p.inspect(ctx, r)
-	i.startSpare()
 	return report, p.cmd.ProcessState, err
 }
 
-// takeChild returns the spare, or a new child if there is none or it has ended.
+// takeChild returns the spare, or a new child if none waits.
 func (i *Inspector) takeChild() (*process, error) {
 	select {
 	case p := <-i.spare:
-		select {
-		case <-p.exited:
-			p.close()
-		default:
-			return p, nil
-		}
+		return p, nil
 	default:
-	}
-	return start()
-}
-
-// startSpare starts a spare if it has none, without waiting for it. If it cannot start one, the next inspection tries again and
-// returns the error.
-func (i *Inspector) startSpare() {
-	if i.spare == nil || len(i.spare) > 0 || i.closed.Load() {
-		return
-	}
-	i.starting.Go(func() {
-		p, err := start()
-		if err != nil {
-			return
-		}
-		select {
-		case i.spare <- p:
-			if i.closed.Load() {
-				i.closeSpare()
-			}
-		default:
-			p.close()
-		}
-	})
-}
-
-func (i *Inspector) closeSpare() {
-	select {
-	case p := <-i.spare:
-		p.close()
-	default:
+		return start()
 	}
 }
 
@@ -134,7 +119,6 @@ func (i *Inspector) Confinement(ctx context.Context) ([]Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer i.startSpare()
 	measures, err := p.measures(ctx)
 	if err != nil {
 		return nil, err
@@ -153,7 +137,8 @@ func closedMemory() Measure {
 
 // Close ends the child that waits. Inspections under way go on.
 func (i *Inspector) Close() {
-	i.closed.Store(true)
-	i.starting.Wait()
-	i.closeSpare()
+	if i.stop != nil {
+		close(i.stop)
+		<-i.stopped
+	}
 }
