@@ -1,7 +1,6 @@
 package inspection
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"os/user"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -89,26 +89,19 @@ func pickAccount() int {
 	return 0
 }
 
-// accountRange is the range to choose from: in a container whose users are mapped it is the upper half of the mapped ids.
+// accountRange is the range to choose from. In a container whose users are mapped it lies in the upper half of the mapped ids.
 func accountRange() (first, many int) {
-	file, err := os.Open("/proc/self/uid_map")
+	mapping, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
 		return firstAccount, someAccounts
 	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	for line := range strings.Lines(string(mapping)) {
 		var inside, outside, count int
-		if _, err := fmt.Sscan(lines.Text(), &inside, &outside, &count); err != nil {
-			continue
-		}
-		if inside <= firstAccount && firstAccount+someAccounts <= inside+count {
-			return firstAccount, someAccounts
-		}
-		if half := count / 2; half > many {
-			first, many = inside+count-half, half
+		if _, err := fmt.Sscan(line, &inside, &outside, &count); err == nil && count/2 > many {
+			first, many = inside+count-count/2, count/2
 		}
 	}
-	return first, many
+	return min(first, firstAccount), min(many, someAccounts)
 }
 
 // changeUser gives up root for a user that owns nothing.

@@ -73,9 +73,6 @@ func (d *document) check() error {
 		if err := d.active(o, 0); err != nil {
 			return err
 		}
-		if d.external(o) {
-			return refusedActive
-		}
 		if err := expands(o); err != nil {
 			return err
 		}

@@ -56,13 +56,11 @@ func (d *document) active(o types.Object, depth int) error {
 		}
 		return nil
 	}
-	dict, ok := entries(o)
-	if !ok {
-		return nil
-	}
+	dict, _ := entries(o)
+	_, stream := streamEntries(o)
 	for _, key := range slices.Sorted(maps.Keys(dict)) {
 		known := unescape([]byte(key))
-		if d.activeEntry(known, dict[key]) {
+		if d.activeEntry(known, dict[key]) || stream && d.external(known, dict[key]) {
 			return refusedActive
 		}
 		if linkKeys[known] && d.strays(dict[key]) {
@@ -101,20 +99,11 @@ func (d *document) activeEntry(key string, value types.Object) bool {
 	return slices.Contains(activeKeys, key)
 }
 
-// external reports whether an object is a stream whose data lie in another file or behind a URL.
-func (d *document) external(o types.Object) bool {
-	dict, ok := streamEntries(o)
-	if !ok {
-		return false
-	}
-	for key, value := range dict {
-		if unescape([]byte(key)) != keyStreamFile {
-			continue
-		}
-		switch d.resolve(value).(type) {
-		case types.StringLiteral, types.HexLiteral, types.Dict:
-			return true
-		}
+// external reports whether an entry of a stream's dictionary places its data in another file or behind a URL.
+func (d *document) external(key string, value types.Object) bool {
+	switch d.resolve(value).(type) {
+	case types.StringLiteral, types.HexLiteral, types.Dict:
+		return key == keyStreamFile
 	}
 	return false
 }
@@ -183,15 +172,9 @@ func streamEntries(o types.Object) (types.Dict, bool) {
 	switch o := o.(type) {
 	case types.StreamDict:
 		return o.Dict, true
-	case *types.StreamDict:
-		return o.Dict, true
 	case types.ObjectStreamDict:
 		return o.Dict, true
-	case *types.ObjectStreamDict:
-		return o.Dict, true
 	case types.XRefStreamDict:
-		return o.Dict, true
-	case *types.XRefStreamDict:
 		return o.Dict, true
 	}
 	return nil, false
