@@ -167,7 +167,7 @@ func cellsOf(data map[string]any, names []string) []string {
 		case bool:
 			cells[i] = map[bool]string{true: "true", false: "false"}[v]
 		case map[string]any:
-			raw, _ := json.Marshal(v) // it was JSON
+			raw, _ := json.Marshal(v) //nolint:errchkjson // it was JSON
 			cells[i] = string(raw)
 			for _, key := range []string{"id", "host", "title", "handle"} {
 				if text := textOf(v, key); text != "" && v["id"] != nil { // a record, and not the details of an act

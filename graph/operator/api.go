@@ -69,7 +69,7 @@ type API struct {
 	BackUp, LastBackup func(context.Context) (*Backup, error)
 }
 
-// reads reads the parts of an answer for the calling operator, one after another. After an error it reads nothing more.
+// reads is the reader of the parts of an answer, one after another. After an error it reads nothing more.
 type reads struct {
 	*API
 

@@ -77,8 +77,11 @@ func (w *twins) same(step string, sent vars) map[string]any {
 	return shown
 }
 
-func (w *twins) refused(code fault.Code, step string, sent vars) {
-	require.Equal(w.t, string(code), w.same(step, sent)["code"], step)
+// refused takes a step with each of the values, and requires that both sides refuse it with the code.
+func (w *twins) refused(code fault.Code, step string, sent ...vars) {
+	for _, one := range sent {
+		require.Equal(w.t, string(code), w.same(step, one)["code"], step)
+	}
 }
 
 func (w *twins) overREST(method, path string, sent vars) (int, map[string]any) {
