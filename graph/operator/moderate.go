@@ -92,10 +92,7 @@ func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []Conten
 	if len(kinds) == 0 {
 		wrong.Add("kinds", errors.New("must name at least one kind"))
 	}
-	if err := authorize(ctx, reason, wrong); err != nil {
-		return nil, err
-	}
-	return a.moderate(ctx, removeContent, botID, measures{kinds: kinds, message: message}, reason)
+	return a.moderate(ctx, removeContent, botID, measures{kinds: kinds, message: message}, wrong, reason)
 }
 
 // ModerateBot suspends an agent, clears parts of its profile, removes its content or the reported things, and answers the oldest
@@ -113,18 +110,16 @@ func (a *API) ModerateBot(ctx context.Context, botID uuid.UUID, suspend, name, t
 	if !suspend && m.parts == (bots.Parts{}) && len(kinds) == 0 && !reported && answer == nil && message == nil {
 		wrong.Add("suspend", errors.New("must be chosen, or another act"))
 	}
-	if err := authorize(ctx, reason, wrong); err != nil {
-		return nil, err
-	}
-	return a.moderate(ctx, moderateBot, botID, m, reason)
+	return a.moderate(ctx, moderateBot, botID, m, wrong, reason)
 }
 
-// moderate carries out measures, with the removals in batches.
-func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m measures, reason string) (*Moderation, error) {
+// moderate carries out measures, with the removals in batches. wrong holds the invalid arguments.
+func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m measures, wrong fault.Fields, reason string) (*Moderation, error) {
 	total := &Moderation{Removed: []*RemovedContent{}}
 	for range removalBatches {
 		details := map[string]any{}
-		step, err := audited(ctx, a, entry{p, botID.String(), reason, details, nil, m.message}, func(ctx context.Context, tx procedureTx) (*Moderation, error) {
+		e := entry{p, botID.String(), reason, details, wrong, m.message}
+		step, err := audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*Moderation, error) {
 			found, err := a.measure(ctx, tx, botID, m, details)
 			if err != nil {
 				return nil, err
