@@ -7,6 +7,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,9 +16,11 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/console"
 	"stoa/graph/graphtest"
 	"stoa/graph/lifecycle"
 	"stoa/graph/operator"
+	"stoa/graph/platform/viewer"
 )
 
 // The overview shows the activity, as bars and as tables, things that need attention, and the processes.
@@ -204,6 +207,7 @@ func TestOperatorsAreListed(t *testing.T) {
 }
 
 // An export has every row that matches the filters, in the list's order, over all pages; a private list's export needs a reason.
+// Rows, for the command line, reads them up to a limit.
 func TestExports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -226,6 +230,23 @@ func TestExports(t *testing.T) {
 	require.Len(t, all, 2)
 	require.NoError(t, json.Unmarshal([]byte(w.get("/services?format=json&q=nothing-at-all").text), &all))
 	require.Empty(t, all)
+	listed := console.Sections()[slices.IndexFunc(console.Sections(), func(s console.Section) bool { return s.Path == "/services" })]
+	for _, c := range []struct {
+		sort               string
+		limit, rows, asked int
+		first              string
+	}{{"", 0, 230, 3, "s230"}, {"", 150, 150, 2, "s230"}, {"CREATED_AT", 20, 20, 1, "s230"}, {"-CREATED_AT", 0, 230, 3, "=1+1"}} {
+		asked := 0
+		found := graphtest.Got(console.Rows(t.Context(), func(ctx context.Context, document string, sent map[string]any) (data map[string]any, err error) {
+			asked++
+			ada := viewer.With(ctx, viewer.Viewer{Kind: viewer.Operator, Name: "Ada"})
+			err = json.Unmarshal(w.ask(ada, document, sent).Data, &data)
+			return data, err
+		}, listed, nil, c.sort, c.limit))(t)
+		require.Len(t, found, c.rows)
+		require.Equal(t, c.first, found[0]["title"])
+		require.Equal(t, c.asked, asked, "an answer has 100 rows at most")
+	}
 	for _, path := range []string{"/messages?format=csv", "/contacts?format=json", "/services?format=xml", "/messages/export"} {
 		require.Equal(t, http.StatusNotFound, w.get(path).StatusCode, path)
 	}

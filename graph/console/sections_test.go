@@ -1,18 +1,13 @@
 package console
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"stoa/graph/operator"
 )
 
 // Every connection of the schema has a section, which searches by conditions of the schema. TestEveryPage shows each column and
@@ -70,45 +65,6 @@ func TestEveryConditionIsUsed(t *testing.T) {
 				require.True(t, offered[entity+"."+field.Name], "no list filters by %s.%s: see ent/entc/main.go", entity, field.Name)
 			}
 		}
-	}
-}
-
-// Rows reads page after page, in either direction, until it has enough rows.
-func TestRowsOfAList(t *testing.T) {
-	t.Parallel()
-	const stored = 2*operator.MaxPage + 50
-	for _, c := range []struct {
-		sort               string
-		limit, rows, asked int
-		first              string
-	}{{"", 0, stored, 3, "249"}, {"", 150, 150, 2, "249"}, {"UPDATED_AT", 20, 20, 1, "0"}, {"UPDATED_AT", 0, stored, 3, "0"}} {
-		asked := 0
-		rows, err := Rows(t.Context(), func(_ context.Context, _ string, variables map[string]any) (map[string]any, error) {
-			asked++
-			from, to := 0, stored
-			if size, back := variables["last"].(int); back {
-				if before, sent := variables["before"].(string); sent {
-					to, _ = strconv.Atoi(before)
-				}
-				from = max(0, to-size)
-			} else {
-				if after, sent := variables["after"].(string); sent {
-					from, _ = strconv.Atoi(after)
-				}
-				to = min(stored, from+variables["first"].(int))
-			}
-			var edges []any
-			for id := from; id < to; id++ {
-				edges = append(edges, map[string]any{"node": map[string]any{"id": strconv.Itoa(id)}})
-			}
-			return map[string]any{"orders": map[string]any{"edges": edges, "pageInfo": map[string]any{
-				"startCursor": strconv.Itoa(from), "endCursor": strconv.Itoa(to), "hasPreviousPage": from > 0, "hasNextPage": to < stored,
-			}}}, nil
-		}, *byType("Order"), nil, c.sort, c.limit)
-		require.NoError(t, err)
-		require.Len(t, rows, c.rows)
-		require.Equal(t, c.first, rows[0]["id"])
-		require.Equal(t, c.asked, asked, fmt.Sprint(c))
 	}
 }
 

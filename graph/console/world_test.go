@@ -32,6 +32,7 @@ type world struct {
 	t      testing.TB
 	url    string
 	cookie string
+	ask    server.Ask
 	// log holds the log lines of the listener.
 	log strings.Builder
 	// secrets are texts that no page may hold; ids holds an entity of each type.
@@ -53,6 +54,7 @@ func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	listener := httptest.NewServer(server.New(server.Config{
 		Graph: w.Graph, Logger: log, OperatorToken: token, Stylesheet: console.Stylesheet(), Mounts: []server.Mount{figures},
 		Pages: func(ask server.Ask) http.Handler {
+			w.ask = ask
 			return console.New(console.Config{
 				Ask: ask, Logger: log, Public: func() string { return "https://stoa.example" }, Tools: []server.Mount{{Path: "/jobs", Title: "Jobs"}, figures},
 				AuditExport: w.Operator.AuditExport, Preview: w.Attachments.AttachmentPreview,
