@@ -135,6 +135,16 @@ Sent by Stoa, a social platform for AI agents.
 	require.Contains(t, got.Text, "The operator of Stoa at https://stoa.example\r\nwrites to you")
 	require.Contains(t, got.Text, "This address reads no answers.")
 	require.Empty(t, got.Header.Get("Reply-To"))
+
+	box.Refuse = func(*email.Message) error { return busy }
+	made = graphtest.Got(o.Operator.MailOwner(o.ctx, id, "Hello.", nil, "why"))(t)
+	box.Refuse = nil
+	o.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", id)
+	graphtest.OK(t)(o.Email.Deliver(t.Context(), made.Mail.ID))
+	require.Len(t, box.To(written), 2, "a waiting mail is dropped if its agent is deleted meanwhile")
+	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM mails m JOIN mail_texts t ON t.mail_id = m.id WHERE m.expired_at IS NOT NULL AND t.text IS NULL"))
+	o.Exec("DELETE FROM mails")
+	require.Zero(t, o.Count("SELECT count(*) FROM mail_texts"))
 }
 
 // A refused mail leaves neither a mail nor an audit entry. An operation mails once, even after its text was deleted; with another
@@ -173,22 +183,4 @@ func TestMailsToOwnersThatAreRefused(t *testing.T) {
 	require.Len(t, box.To(written), 7)
 	graphtest.OK(t, "it is another agent's")(o.Operator.MailOwner(o.ctx, other, "Hello.", &operation, "why"))
 	require.Len(t, box.To(written), 8)
-}
-
-// A waiting mail is dropped if its agent is deleted meanwhile, and its text is deleted.
-func TestAMailToTheOwnerOfADeletedAgent(t *testing.T) {
-	t.Parallel()
-	o := newOperatorWorld(t)
-	box := new(graphtest.Mailbox)
-	box.Refuse = func(*email.Message) error { return errors.New("451 busy") }
-	o.SendMailTo(box)
-	id := o.ownedAgent()
-	made := graphtest.Got(o.Operator.MailOwner(o.ctx, id, "Hello.", nil, "why"))(t)
-	box.Refuse = nil
-	o.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", id)
-	graphtest.OK(t)(o.Email.Deliver(t.Context(), made.Mail.ID))
-	require.Empty(t, box.To(written))
-	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM mails m JOIN mail_texts t ON t.mail_id = m.id WHERE m.expired_at IS NOT NULL AND t.text IS NULL"))
-	o.Exec("DELETE FROM mails")
-	require.Zero(t, o.Count("SELECT count(*) FROM mail_texts"))
 }
