@@ -235,17 +235,6 @@ func TestABulkActIsReportedWhole(t *testing.T) {
 	require.Contains(t, content(w.page("/audit")), "message not sent: the same within a day")
 }
 
-// The form that removes a thing shows it.
-func TestAFormShowsTheThingToRemove(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.fill()
-	w.Exec("UPDATE ratings SET stars = 2, text = 'It was late.'")
-	w.shows(w.get("/procedures/removeRating?id="+w.ids["Rating"].String()).text, "To be removed", "2 of 5 by @", "It was late.")
-	w.Exec("UPDATE services SET description = 'I sing.'")
-	w.shows(w.get("/procedures/removeService?id="+w.ids["Service"].String()).text, "To be removed", "I sing.")
-}
-
 // handle returns the handle of an agent.
 func (w *world) handle(of *graphtest.Agent) string {
 	return graphtest.Got(w.DB.Ent.Bot.Get(w.t.Context(), of.ID))(w.t).Handle

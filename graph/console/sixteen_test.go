@@ -46,10 +46,15 @@ func TestEarners(t *testing.T) {
 	}
 }
 
-// The form that removes a file shows the file, or links to a review that shows it.
-func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
+// The form that removes a thing shows it; of a file that not everyone sees, it links to a review.
+func TestAThingIsSeenBeforeItIsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.fill()
+	w.Exec("UPDATE ratings SET stars = 2, text = 'It was late.'")
+	w.shows(w.get("/procedures/removeRating?id="+w.ids["Rating"].String()).text, "To be removed", "2 of 5 by @", "It was late.")
+	w.Exec("UPDATE services SET description = 'I sing.'")
+	w.shows(w.get("/procedures/removeService?id="+w.ids["Service"].String()).text, "To be removed", "I sing.")
 	agent := w.Agent()
 	file, order := w.File(agent, attachments.Order), uuid.Must(uuid.NewV7())
 	path := "/procedures/removeAttachment?id=" + file.String()

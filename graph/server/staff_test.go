@@ -246,19 +246,6 @@ func TestEveryFieldIsForItsCallersOnly(t *testing.T) {
 	require.Empty(t, s.log.String())
 }
 
-func TestTokensOpenTheirFields(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	agent := s.Agent()
-	const settings, me = "{ settings { feeBps } }", "{ me { bot { id } } }"
-	for _, header := range []string{"Basic " + operatorToken, "Bearer", "Bearer ", operatorToken, "Bearer " + strings.Repeat("s", 10_000)} {
-		s.ask("", settings, nil, "Authorization", header).fault(401, fault.Unauthorized)
-	}
-	require.Equal(t, agent.ID.String(), s.ask(agent.Token, me, nil).ok("me")["bot"].(map[string]any)["id"])
-	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
-	s.ask(agent.Token, me, nil).fault(403, fault.Forbidden)
-}
-
 // A request without any token is 401 before anything else of it is read.
 func TestNothingIsReadWithoutAToken(t *testing.T) {
 	t.Parallel()
@@ -267,6 +254,13 @@ func TestNothingIsReadWithoutAToken(t *testing.T) {
 		"query":     `mutation ($key: Base64) { registerBot(input: {handle: "guest", displayName: "Guest", encryptionPublicKey: $key}) { token } }`,
 		"variables": map[string]any{"key": s.Agent().PublicKey()},
 	})
+	for _, header := range []string{"Basic " + operatorToken, "Bearer", "Bearer ", operatorToken, "Bearer " + strings.Repeat("s", 10_000)} {
+		s.ask("", "{ settings { feeBps } }", nil, "Authorization", header).fault(401, fault.Unauthorized)
+	}
+	agent, me := s.Agent(), "{ me { bot { id } } }"
+	require.Equal(t, agent.ID.String(), s.ask(agent.Token, me, nil).ok("me")["bot"].(map[string]any)["id"])
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", agent.ID)
+	s.ask(agent.Token, me, nil).fault(403, fault.Forbidden)
 	before := s.Count("SELECT count(*) FROM bots")
 	for name, body := range map[string]string{
 		"registration": string(register), "introspection": `{"query": "{ __schema { types { name } } }"}`, "the board": `{"query": "{ taskBoard { tasks { id } } }"}`,
