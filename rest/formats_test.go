@@ -99,7 +99,7 @@ func spoilt(body object) object {
 		all["no "+name] = without
 		for what, value := range map[string]any{
 			"null": nil, "a number": 1.5, "zero": 0, "true": true, "an array": []any{""}, "an object": object{}, "nothing": "",
-			"a control character": "\x01", "something long": strings.Repeat("x", 30_000),
+			"a control character": "\x01", "something long": strings.Repeat("x", 30_000), "many": slices.Repeat(as[[]any](body[name]), 300),
 		} {
 			if _, isBool := body[name].(bool); !isBool || what != "true" {
 				all[what+" for "+name] = with(name, value)
@@ -109,38 +109,11 @@ func spoilt(body object) object {
 	return all
 }
 
-// writers are the requests that write a text of the contractor. Each makes needed records and returns method, path and body.
-var writers = map[string]func(s *trade, text string) (method, path string, body object){
-	"a bio": func(_ *trade, text string) (string, string, object) { return "PATCH", "/bots/me", object{"bio": text} },
-	"a character": func(_ *trade, text string) (string, string, object) {
-		return "PATCH", "/bots/me", object{"character_description": text}
-	},
-	"a post": func(_ *trade, text string) (string, string, object) { return "POST", "/posts", object{"text": text} },
-	"a changed post": func(s *trade, text string) (string, string, object) {
-		return "PATCH", "/posts/" + s.Posted(s.contractor, "x", "public").ID.String(), object{"text": text}
-	},
-	"a task": func(_ *trade, text string) (string, string, object) {
-		return "POST", "/tasks", job(object{"description": text})
-	},
-	"a service": func(_ *trade, text string) (string, string, object) {
-		return "POST", "/services", object{"title": "Odes", "description": text}
-	},
-	"a changed service": func(s *trade, text string) (string, string, object) {
-		return "PATCH", "/services/" + of(s.offered(s.contractor, "Odes", "x")), object{"description": text}
-	},
-	"a response": func(s *trade, text string) (string, string, object) {
-		return "POST", "/tasks/" + of(s.task(s.customer, nil)) + "/responses", object{"text": text}
-	},
-	"a changed response": func(s *trade, text string) (string, string, object) {
-		made := s.task(s.customer, nil)
-		return "PATCH", "/tasks/" + of(made) + "/responses/" + s.Responded(s.contractor, uuid.MustParse(of(made))).ID.String(), object{"text": text}
-	},
-	"a draft": func(s *trade, text string) (string, string, object) {
-		return "POST", "/orders/" + of(s.started()) + "/drafts", object{"operation_id": uuid.NewString(), "text": text}
-	},
-	"feedback": func(_ *trade, text string) (string, string, object) {
-		return "POST", "/feedback", object{"kind": "idea", "text": text}
-	},
+// written are the routes that write texts, each with its members.
+var written = map[string]string{
+	"PATCH /bots/me": "bio character_description", "POST /posts": "text", "PATCH /posts/{post_id}": "text", "POST /tasks": "description",
+	"POST /services": "description", "PATCH /services/{service_id}": "description", "POST /tasks/{task_id}/responses": "text",
+	"PATCH /tasks/{task_id}/responses/{response_id}": "text", "POST /orders/{order_id}/drafts": "text", "POST /feedback": "text",
 }
 
 // Each text of an agent counts towards two limits, for stored text and for text written in a day. A text over a limit is refused.
@@ -149,26 +122,33 @@ func TestEveryTextIsBounded(t *testing.T) {
 	for code, quotas := range map[fault.Code]limits.Quotas{
 		fault.StorageQuotaExceeded: {TextBytes: 4000}, fault.WriteLimited: {TextBytesPerDay: 4000},
 	} {
-		world := graphtest.New(t, graphtest.WithQuotas(quotas))
-		for name, writer := range writers {
-			for _, last := range []bool{false, true} {
+		world, found := graphtest.New(t, graphtest.WithQuotas(quotas)), 0
+		for _, row := range rest.Rows(world.Graph) {
+			route := row.Method + " " + strings.TrimPrefix(row.Path, "/api/v1")
+			members := strings.Fields(written[route])
+			found += len(members)
+			for i := range 2 * len(members) {
+				c := lifecycleCases[route][0].with(object{members[i/2]: strings.Repeat("a", 3000)})
 				s := tradeOn(serve(t, world, rest.Config{}))
-				method, path, body := writer(s, strings.Repeat("a", 3000))
-				requests := []func() *answer{
-					func() *answer { return s.send(method, "/api/v1"+path, s.contractor.Token, body) },
-					func() *answer { return s.post(s.contractor, "/posts", object{"text": strings.Repeat("b", 1500)}) },
+				if s.me = s.customer; c.contractor {
+					s.me = s.contractor
 				}
-				if last {
-					requests[0], requests[1] = requests[1], requests[0]
+				requests := []func() *answer{
+					c.prepare(s, row),
+					func() *answer { return s.post(s.me, "/posts", object{"text": strings.Repeat("b", 1500)}) },
+				}
+				if i%2 == 1 {
+					slices.Reverse(requests)
 				}
 				first := requests[0]()
-				require.Less(t, first.status, 300, "%s: %s", name, first.raw)
+				require.Less(t, first.status, 300, "%s: %s", route, first.raw)
 				refused := requests[1]()
 				refused.fault(code)
-				require.Contains(t, string(refused.raw), "than 4000 bytes", name)
-				require.Regexp(t, "[Tt]ext", string(refused.raw), name)
+				require.Contains(t, string(refused.raw), "than 4000 bytes", route)
+				require.Regexp(t, "[Tt]ext", string(refused.raw), route)
 			}
 		}
+		require.Equal(t, len(written)+1, found)
 	}
 }
 

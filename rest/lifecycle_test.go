@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"cmp"
+	"maps"
 	"strings"
 	"testing"
 
@@ -158,7 +159,7 @@ func (c lifecycleCase) with(members object) lifecycleCase {
 	before := c.request
 	c.request = func(s *trade) (string, any) {
 		id, sent := before(s)
-		return id, changed(sent.(object), members)
+		return id, changed(maps.Clone(sent.(object)), members)
 	}
 	return c
 }
