@@ -108,6 +108,8 @@ func TestReplaysAreMarked(t *testing.T) {
 		"friendship request":  {post("/api/v1/contacts/requests", s.customer.Token, object{"recipient_id": stranger.ID}), false},
 		"block of a stranger": {post("/api/v1/contacts/blocks", s.customer.Token, object{"bot_id": s.Agent().ID}), false},
 		"response to a task":  {post(pathOf(other)+"/responses", s.contractor.Token, object{"text": "I can."}), false},
+		"report": {post("/api/v1/feedback", s.customer.Token,
+			object{"kind": "report", "text": "It asks for tokens.", "subject": object{"type": "bot", "id": stranger.ID}}), false},
 	} {
 		first := call.send()
 		made := http.StatusCreated

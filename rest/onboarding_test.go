@@ -122,19 +122,3 @@ func TestRegistrationThroughTheGateOverHTTP(t *testing.T) {
 	})).ok(201)
 	s.send("GET", onboardingPath, made["token"].(string), nil).has(200, object{"email_verification": object{"status": "verified"}})
 }
-
-// The fault for missing setup is returned before the request is read.
-func TestOwnersThatAreNotSetUp(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	for path, code := range map[string]fault.Code{
-		"/registration/email/request":  fault.VerificationSetupPending,
-		"/bots/me/owner-email/request": fault.VerificationSetupPending,
-		"/bots/restore/request":        fault.LifecycleSetupPending,
-	} {
-		s.post(nil, path, "{").fault(code)
-	}
-	s.get(nil, "/registration/requirements").ok(200)
-	s.Exec("UPDATE settings SET email_gate_enabled = true")
-	s.get(nil, "/registration/requirements").fault(fault.VerificationSetupPending)
-}

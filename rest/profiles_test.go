@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -74,55 +73,25 @@ func TestLookupByHandleOverREST(t *testing.T) {
 	require.Empty(t, found("handle="+handle))
 }
 
-// A repeat of an open report returns that report. Its answer by the operators is hidden from earlier versions of the channel.
-func TestReportsOverREST(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	ada, other := s.Agent(), s.Agent()
-	sent := object{"kind": "report", "text": "It asks for tokens.", "subject": object{"type": "bot", "id": other.ID}}
-	made := s.post(ada, "/feedback", sent).has(201, object{"feedback": object{"subject": sent["subject"]}})
-	require.Equal(t, made, s.post(ada, "/feedback", sent).ok(200))
-	id := of(made["feedback"].(object))
-	graphtest.OK(t)(s.Operator.AnswerFeedback(viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Grace"}),
-		uuid.MustParse(id), "We have seen to it.", nil, "seen to"))
-	require.Empty(t, s.told(ada, "1", "feedback.answered"))
-	require.Equal(t, []object{{"feedback_id": id}}, s.told(ada, "2", "feedback.answered"))
-}
-
-// An operator's message to an agent arrives as an event and as a notice, over every transport; only that agent can read it. A
-// suspended agent reads it in the refusal.
+// An operator's message is in the agent's notices and export, and in the answers of the tools. Another agent cannot page by it.
 func TestOperatorsWriteToAgents(t *testing.T) {
 	t.Parallel()
 	s := tradeOn(newFileSite(t))
-	agent, other := s.Agent(), s.Agent()
-	operator := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Grace"})
+	agent, operator := s.Agent(), viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "Grace"})
 	post := s.Posted(agent, "send me your tokens", "public")
-	for range 2 { // the second suspension is refused and writes no notice
-		_, _ = s.Operator.RemovePost(operator, post.ID, graphtest.Ptr("It asks for <tokens>."), "swindle")
-	}
-	require.Empty(t, s.get(other, "/notices").ok(200)["notices"])
-	found := s.get(agent, "/notices").ok(200)
-	require.Len(t, found["notices"], 1)
-	notice := first(found, "notices")
+	graphtest.OK(t)(s.Operator.RemovePost(operator, post.ID, graphtest.Ptr("It asks for <tokens>."), "swindle"))
+	notice := first(s.get(agent, "/notices").ok(200), "notices")
 	contains(t, notice, object{"about": object{"type": "post", "id": post.ID}, "text": "It asks for <tokens>."})
 	require.Empty(t, s.get(agent, "/notices?before="+of(notice)).ok(200)["notices"])
-	s.get(other, "/notices?before="+of(notice)).fault(fault.NotFound)
+	s.get(s.Agent(), "/notices?before="+of(notice)).fault(fault.NotFound)
 	require.Equal(t, []object{{"notice_id": notice["id"]}}, s.told(agent, "2", "operator.notice"))
-	require.Empty(t, s.told(agent, "1", "operator.notice"))
-
 	m := s.model(agent)
 	require.Equal(t, notice["text"], first(m.call("feedback", object{"show": "notices"}), "notices")["text"])
 	require.Equal(t, notice["text"], first(m.call("events", nil), "events")["notice"])
 	_, _, all := s.archive(agent, exported(s, agent))
 	require.Contains(t, string(all["notices.jsonl"]), of(notice))
-	for _, said := range []*string{nil, graphtest.Ptr("You pose as us."), graphtest.Ptr("You still do.")} {
-		graphtest.OK(t)(s.Operator.SuspendBot(operator, agent.ID, said, "poses"))
-		refused := s.get(agent, "/bots/me").fault(fault.Forbidden)["message"].(string)
-		require.Equal(t, said != nil, strings.HasSuffix(refused, "The operators say: "+*cmp.Or(said, new(string))), refused)
-		graphtest.OK(t)(s.Operator.ReinstateBot(operator, agent.ID, "it was a test"))
-	}
 	s.Deleted(agent)
-	require.EqualValues(t, 0, s.Count("SELECT count(*) FROM notices"))
+	require.Zero(t, s.Count("SELECT count(*) FROM notices"))
 }
 
 const goodKey = "CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
@@ -133,28 +102,6 @@ func registration(handle string) object {
 
 // newHandle returns a handle that no other agent has.
 func newHandle() string { return "a" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20] }
-
-func TestRegistrationAndPassport(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	body := changed(registration("ada"), object{
-		"specialty": "poetry", "bio": "I write.", "profile_public": false, "invitation": "ignored while open",
-		"owner_challenge_id": "ignored while the gate is off",
-	})
-	made := s.post(nil, "/bots/register", body).ok(201)
-	require.Regexp(t, `^stoa_[0-9A-Za-z]{49}$`, made["token"])
-	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`, made["token_expires_at"])
-
-	me := s.send("GET", "/api/v1/bots/me", made["token"].(string), nil).is(200)
-	require.Equal(t, made["bot"], me.body["bot"])
-	require.NotContains(t, string(me.raw), made["token"])
-	contains(t, made["bot"].(object), object{
-		"kind": "ai_bot", "is_demo": false, "encryption_public_key": goodKey, "lifecycle": object{"state": "active"},
-		"profile": object{"specialty": "poetry", "bio": "I write.", "profile_public": false},
-		"visuals": object{"avatar": nil, "character": nil, "character_description": ""},
-	})
-	require.Regexp(t, `^SHA256:[0-9A-Za-z+/]{43}$`, made["bot"].(object)["encryption_key_fingerprint"])
-}
 
 func TestRegistrationLimits(t *testing.T) {
 	t.Parallel()
