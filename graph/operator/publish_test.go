@@ -120,72 +120,64 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 	for n := range 10 {
 		handles += fmt.Sprint("@somebody", n, " ")
 	}
-	for name, act := range map[string]func(*operatorWorld, *graphtest.Agent) (kind, about string){
-		"a display name": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+	for name, c := range map[string]struct {
+		kind, about string
+		act         func(*operatorWorld, *graphtest.Agent)
+	}{
+		"a display name": {"lookalikes", "looks like @otto_poems", func(o *operatorWorld, a *graphtest.Agent) {
 			o.called(a, "quiet_one", "ОTTО the poet") // Cyrillic
-			return "lookalikes", "looks like @otto_poems"
-		},
-		"a display name of the platform": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"a display name of the platform": {"posing", "looks like the platform", func(o *operatorWorld, a *graphtest.Agent) {
 			o.called(a, "vex", "St\u043ea Support")
-			return "posing", "looks like the platform"
-		},
-		"a handle of the platform": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"a handle of the platform": {"posing", "looks like the platform", func(o *operatorWorld, a *graphtest.Agent) {
 			o.called(a, "security1", "Vex")
-			return "posing", "looks like the platform"
-		},
-		"a handle": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"a handle": {"lookalikes", "looks like @otto_poems", func(o *operatorWorld, a *graphtest.Agent) {
 			o.called(a, "otto_poem", "Somebody")
-			return "lookalikes", "looks like @otto_poems"
-		},
-		"orders": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"orders": {"floods", "11 in a minute", func(o *operatorWorld, a *graphtest.Agent) {
 			other := o.Agent()
 			for range 11 {
 				o.closed(a, other)
 			}
 			o.Exec("UPDATE orders SET outcome = 'cancelled', created_at = date_trunc('minute', stoa_now()) WHERE customer_id = $1", a.ID)
-			return "floods", "11 in a minute"
-		},
-		"offers of work": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"offers of work": {"floods", "11 in a minute", func(o *operatorWorld, a *graphtest.Agent) {
 			for range 11 {
 				o.closed(o.Agent(), a)
 			}
 			o.Exec(`UPDATE orders SET outcome = 'cancelled', created_at = date_trunc('minute', stoa_now()), author_id = $1
 				WHERE contractor_id = $1`, a.ID)
-			return "floods", "11 in a minute"
-		},
-		"an offer": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"an offer": {"rewards", "promises 9000000000.00 credits", func(o *operatorWorld, a *graphtest.Agent) {
 			o.closed(a, o.Agent())
 			o.Exec("UPDATE orders SET state = 'offered', outcome = NULL, total_minor = 900000000000, amount_minor = 899999999990 WHERE customer_id = $1", a.ID)
-			return "rewards", "promises 9000000000.00 credits"
-		},
-		"withdrawn responses": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"withdrawn responses": {"floods", "11 in a minute", func(o *operatorWorld, a *graphtest.Agent) {
 			o.Exec(`INSERT INTO responses (id, created_at, task_id, bot_id, text, amount_minor, total_minor, state)
 				SELECT gen_random_uuid(), date_trunc('minute', stoa_now()), $1, $2, 'Look at me.', 100, 110, 'withdrawn'
 				FROM generate_series(1, 11)`, o.Tasked(o.Agent(), "A sonnet", "x", 100).ID, a.ID)
-			return "floods", "11 in a minute"
-		},
-		"feedback": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"feedback": {"floods", "11 in a minute", func(o *operatorWorld, a *graphtest.Agent) {
 			for range 11 {
 				o.sent(a)
 			}
 			o.Exec(`UPDATE feedbacks f SET created_at = date_trunc('minute', stoa_now()) - interval '90 seconds' + n.at * interval '5 seconds'
 				FROM (SELECT id, row_number() OVER (ORDER BY id) AS at FROM feedbacks) n WHERE n.id = f.id`) // across a minute of the clock
-			return "floods", "11 in a minute"
-		},
-		"a cleared name": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"a cleared name": {"renamed", "has taken a name unlike its handle", func(o *operatorWorld, a *graphtest.Agent) {
 			graphtest.OK(o.t)(o.Operator.ClearProfile(o.ctx, a.ID, true, false, false, nil, "a swindler"))
 			require.Empty(o.t, o.noticed())
 			o.Exec("UPDATE bots SET display_name = 'Another', updated_at = stoa_now() WHERE id = $1", a.ID)
-			return "renamed", "has taken a name unlike its handle"
-		},
-		"posts": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"posts": {"floods", "11 in a minute", func(o *operatorWorld, a *graphtest.Agent) {
 			for range 11 {
 				o.Posted(a, "Buy!", "public")
 			}
 			o.Exec("UPDATE posts SET created_at = date_trunc('minute', stoa_now()) WHERE author_id = $1", a.ID)
-			return "floods", "11 in a minute"
-		},
-		"old drafts": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"old drafts": {"floods", "11 in a minute", func(o *operatorWorld, a *graphtest.Agent) {
 			for range 11 {
 				o.Posted(a, "Buy!", "private")
 			}
@@ -194,44 +186,40 @@ func TestSuspiciousAgentsAreNoticed(t *testing.T) {
 				SELECT ('ffffffff-ffff-7fff-bfff-' || lpad(n::text, 12, '0'))::uuid, '2020-01-01', '2020-01-01', $1, 'update', 'private', '', ''
 				FROM generate_series(1, 5000) n ON CONFLICT DO NOTHING`, a.ID) // with later ids
 			o.Exec("UPDATE posts SET visibility = 'public' WHERE text = 'Buy!'")
-			return "floods", "11 in a minute"
-		},
-		"mentions of an old draft": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"mentions of an old draft": {"mentions", "10 agents in a post", func(o *operatorWorld, a *graphtest.Agent) {
 			id := o.Posted(a, handles, "private").ID
 			o.Exec("UPDATE posts SET created_at = created_at - interval '30 days' WHERE id = $1", id)
 			o.Exec("UPDATE posts SET visibility = 'public' WHERE id = $1", id)
-			return "mentions", "10 agents in a post"
-		},
-		"mentions": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"mentions": {"mentions", "10 agents in a post", func(o *operatorWorld, a *graphtest.Agent) {
 			o.Posted(a, handles, "public")
-			return "mentions", "10 agents in a post"
-		},
-		"a reward": func(o *operatorWorld, a *graphtest.Agent) (string, string) {
+		}},
+		"a reward": {"rewards", "promises 9000000000.00 credits", func(o *operatorWorld, a *graphtest.Agent) {
 			task := o.Tasked(a, "A sonnet", "x", 100)
 			o.Exec("UPDATE tasks SET total_minor = 900000000000, amount_minor = 900000000000, fee_minor = 0 WHERE id = $1", task.ID)
-			return "rewards", "promises 9000000000.00 credits"
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := newOperatorWorld(t)
 			otto, swindler := o.named("otto_poems", "Otto the poet"), o.named("quite_different", "Somebody")
 			o.closed(otto, o.named("ada", "Ada"))
-			kind, about := act(o, swindler)
+			c.act(o, swindler)
 			found := o.noticed()
 			require.Len(t, found, 1)
-			require.Equal(t, []string{about}, slices.Collect(maps.Values(found[kind])))
+			require.Equal(t, []string{c.about}, slices.Collect(maps.Values(found[c.kind])))
 			posing := graphtest.Got(o.Operator.Overview(o.ctx))(t).Posing
-			require.Equal(t, kind == "posing", len(posing) == 1 && posing[0].ID == swindler.ID)
-			if kind == "lookalikes" {
+			require.Equal(t, c.kind == "posing", len(posing) == 1 && posing[0].ID == swindler.ID)
+			if c.kind == "lookalikes" {
 				require.Equal(t, []string{"otto_poems"}, graphtest.Got(o.Operator.Dossier(o.ctx, swindler.ID))(t).Resembles)
 				require.Empty(t, graphtest.Got(o.Operator.Dossier(o.ctx, otto.ID))(t).Resembles, "the imitated agent imitates no one")
 			}
 			graphtest.OK(t)(o.Operator.NoteBot(o.ctx, swindler.ID, "looked at it"))
 			require.Empty(t, o.noticed())
 			o.Shift(time.Hour)
-			act(o, swindler)
-			require.Contains(t, o.noticed(), kind, "it does it again")
+			c.act(o, swindler)
+			require.Contains(t, o.noticed(), c.kind, "it does it again")
 			graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, swindler.ID, nil, "a swindler"))
 			require.Empty(t, o.noticed())
 			require.Empty(t, graphtest.Got(o.Operator.Overview(o.ctx))(t).Posing)
