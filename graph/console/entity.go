@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -116,15 +115,6 @@ var traceSections = []struct{ Name, Title, Link string }{
 	{"given", "Ratings it gave", "/ratings?authorID="}, {"contacts", "Contacts", "/contacts?q="}, {"files", "Files", "/files?ownerID="},
 	{"webhooks", "Webhooks", "/webhooks?botID="}, {"feedback", "Feedback and reports by it", "/feedback?botID="},
 	{"audit", "Acts of operators", "/audit?botID="},
-}
-
-// traceName returns the link text of a trace: its name, its subject, or the end of its id.
-func traceName(one map[string]any) string {
-	name := cmp.Or(shortText(textOf(one, "name")), shortText(textOf(one, "about")), shortened(textOf(one, "id")))
-	if one["section"] == "audit" || one["section"] == "ledger" {
-		return Human(name)
-	}
-	return name
 }
 
 // scoreOf formats an average and the number of ratings.

@@ -56,7 +56,7 @@ func Stylesheet() []byte {
 // tables are the tables that templates read.
 var tables = map[string]any{
 	"groups": groups, "reports": reports, "sections": sections, "traces": traceSections, "measured": measured, "needs": needs,
-	"most": operator.OpenTradesMost, "listed": listedMost, "spans": spans, "shift": shiftKinds, "hours": []string{"12", "24", "168"},
+	"most": operator.OpenTradesMost, "listed": listedMost, "spans": spans, "shift": shiftKinds, "verbs": orderVerbs, "hours": []string{"12", "24", "168"},
 	"kinds": []string{"reported", "refused", "traded", "asked", "rated", "published", "joined"},
 }
 
@@ -64,11 +64,11 @@ var tables = map[string]any{
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	functions := template.FuncMap{
 		"acts": proceduresAt, "age": age, "bars": newChart, "unnamedAgents": unnamedAgents, "count": pages.Count, "credits": amountOf, "disk": newDisk, "facts": factsOf,
-		"figure":       number,
-		"grouped":      func(v any) string { return grouped(whole(v)) },
-		"activityLine": newActivityLine, "human": Human, "joined": joined, "kept": period, "line": shortText, "moment": moment, "page": pathOf,
+		"figure":  number,
+		"grouped": func(v any) string { return grouped(whole(v)) },
+		"human":   Human, "joined": joined, "kept": period, "line": shortText, "mark": markOf, "moment": moment, "page": pathOf,
 		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "spanfrom": spanFrom, "size": func(v any) string { return fileSize(whole(v)) }, "switchable": switchable,
-		"trace": traceName, "where": where, "whole": whole, "visible": pages.Visible, "words": spaced,
+		"where": where, "whole": whole, "visible": pages.Visible, "words": spaced,
 		"table": func(name string) any { return tables[name] }, "titled": titleAt,
 	}
 	return pages.Templates(files, functions, "templates/layout.html", "templates/parts.html")

@@ -174,40 +174,11 @@ func newDisk(freeBytes, totalBytes any) disk {
 	return disk{fileSize(free) + " of " + fileSize(total) + " free", 100 - free*100/total, free*10 < total}
 }
 
-// eventVerbs maps each kind of event to its verb, which stands before the title.
-var eventVerbs = map[string]string{
-	"joined": "joined", "published": "published", "asked": "asks for", "rated": "rated", "refused": "had an upload refused:", "reported": "reported",
-}
-
 // orderVerbs maps each action on an order to its verb.
 var orderVerbs = map[string]string{
 	"create": "offered an order to", "select": "chose", "accept": "accepted the order of", "reject": "rejected the order of",
 	"cancel": "cancelled the order with", "start": "started the order of", "deliver": "delivered to", "complete": "accepted the work of",
 	"dispute": "disputed the order with", "propose-refund": "proposed a refund to", "approve-refund": "approved the refund of",
-}
-
-// activityLine is a line of the stream: the action of an agent, the other agent, and a link.
-type activityLine struct{ Does, Other, Title, After string }
-
-func newActivityLine(one map[string]any) activityLine {
-	kind, title := textOf(one, "kind"), shortText(textOf(one, "about"))
-	made := activityLine{Does: eventVerbs[kind], Other: textOf(one, "other"), Title: title}
-	switch kind {
-	case "traded":
-		made.Does, made.Title = cmp.Or(orderVerbs[title], title+" with"), amountOf(one["amountMinor"])
-	case "rated":
-		made.Title = title + " of 5"
-	case "reported":
-		made.Title, made.Other = "@"+made.Other, ""
-		if title != "bot" && made.Title != "@" { // the title of the thing that the agent made
-			made.Title = "a " + title + " of " + made.Title
-		}
-	case "joined":
-		made.After = markOf(textOf(one, "about"))
-	case "asked":
-		made.After = amountOf(one["amountMinor"])
-	}
-	return made
 }
 
 // switchable returns the procedures of the settings that would have an effect.

@@ -32,11 +32,6 @@ type resultData struct {
 // drafts are the initial texts of a mail to an owner.
 var drafts = template.Must(template.New("drafts.txt").Funcs(template.FuncMap{"between": between}).ParseFS(files, "drafts.txt"))
 
-// Advised reports whether the page shows the next steps.
-func (d *resultData) Advised() bool {
-	return d.Suspended() || slices.Contains([]string{"createInvitation", "inviteOperator", "reinstateBot", "reissueToken", "mailOwner"}, d.Name)
-}
-
 // Suspended reports whether the procedure has suspended an agent.
 func (d *resultData) Suspended() bool {
 	return d.Shuts() && slices.ContainsFunc(d.Changes, func(c change) bool { return c.Label == Human("suspendedAt") })
