@@ -138,27 +138,7 @@ const maxPresetName, presetsMost = 80, 100
 
 // Presets lists the operators' prepared texts for moderation, by name. Faults: unauthorized.
 func (a *API) Presets(ctx context.Context) ([]*Preset, error) {
-	rows, err := read[presetRow](ctx, a, named("list_presets"), presetsMost)
-	all := make([]*Preset, len(rows))
-	for i, row := range rows {
-		all[i] = row.preset()
-	}
-	return all, err
-}
-
-// presetRow is a preset as statements return it.
-type presetRow struct {
-	Preset
-
-	Kinds pq.StringArray
-}
-
-func (r *presetRow) preset() *Preset {
-	r.Preset.Kinds = make([]ContentKind, len(r.Kinds))
-	for i, kind := range r.Kinds {
-		r.Preset.Kinds[i] = ContentKind(kind)
-	}
-	return &r.Preset
+	return read[Preset](ctx, a, named("list_presets"), presetsMost)
 }
 
 // WritePreset stores texts under a name. It replaces a preset of that name only if replace is set; case is ignored. Faults:
@@ -179,13 +159,10 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 		!in.ClearName && !in.ClearTexts && !in.ClearImages && len(in.Kinds) == 0 {
 		wrong.Add("answer", errors.New("must be written, or another text or act chosen"))
 	}
-	kinds := pq.StringArray{}
-	for _, kind := range in.Kinds {
-		kinds = append(kinds, string(kind))
-	}
+	kinds := pq.Array(append([]ContentKind{}, in.Kinds...))
 	e := entry{writePreset, in.Name, reason, map[string]any{"preset": in}, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*Preset, error) {
-		made, err := db.Find[presetRow](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported,
+		made, err := db.Find[Preset](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported,
 			in.ClearName, in.ClearTexts, in.ClearImages, kinds, in.Replace)
 		if err != nil {
 			return nil, err
@@ -193,7 +170,7 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 		if made == nil {
 			return nil, fault.Field(fault.InvalidInput, "name", "is the name of another preset: replace it, or choose another name")
 		}
-		return made.preset(), nil
+		return made, nil
 	})
 }
 
@@ -201,11 +178,7 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, error) {
 	e := entry{deletePreset, name, reason, map[string]any{"name": name}, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx procedureTx) (*Preset, error) {
-		gone, err := db.One[presetRow](ctx, tx.SQL, named("drop_preset"), strings.ToValidUTF8(name, "�"))
-		if err != nil {
-			return nil, err
-		}
-		return gone.preset(), nil
+		return db.One[Preset](ctx, tx.SQL, named("drop_preset"), strings.ToValidUTF8(name, "�"))
 	})
 }
 

@@ -111,11 +111,14 @@ func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) (all 
 			if len(path) == 0 {
 				return fmt.Errorf("column %d has no field in %T", i+1, one)
 			}
-			switch field := reflectx.FieldByIndexes(reflect.ValueOf(one), path).Addr().Interface().(type) {
-			case *[]string, *[]int64:
-				to[i] = pq.Array(field)
+			field := reflectx.FieldByIndexes(reflect.ValueOf(one), path)
+			switch to[i] = field.Addr().Interface(); field.Type() {
+			case reflect.TypeFor[[]int64]():
+				to[i] = pq.Array(to[i])
 			default:
-				to[i] = field
+				if _, scans := to[i].(sql.Scanner); !scans && field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.String {
+					to[i] = texts{field}
+				}
 			}
 		}
 		all = append(all, one)
@@ -125,6 +128,20 @@ func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) (all 
 		return nil, err
 	}
 	return all, nil
+}
+
+// texts is a slice of texts, of any type, that takes an array.
+type texts struct{ field reflect.Value }
+
+// Scan implements sql.Scanner.
+func (t texts) Scan(src any) error {
+	var all pq.StringArray
+	err := all.Scan(src)
+	t.field.Set(reflect.MakeSlice(t.field.Type(), len(all), len(all)))
+	for i, text := range all {
+		t.field.Index(i).SetString(text)
+	}
+	return err
 }
 
 // One runs a statement that has at most one row and returns it, or sql.ErrNoRows.
