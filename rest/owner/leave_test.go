@@ -3,55 +3,20 @@ package owner_test
 import (
 	"archive/zip"
 	"bytes"
-	"errors"
-	"io"
+	"context"
 	"net/http"
 	"net/url"
-	"regexp"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/exports"
 	"stoa/graph/graphtest"
 	"stoa/graph/lifecycle"
-	"stoa/graph/owners"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
-
-var wishLink = regexp.MustCompile(`(?m)^http://[^/]+(/owner/(?:export|erase|keep)/[0-9a-f-]{36}/([A-Za-z0-9_-]{43}))\r?$`)
-
-// wish requests a link on a page and returns its path.
-func (w *world) wish(page, handle string) string {
-	w.t.Helper()
-	w.AskedJobs()
-	w.get(page).status(http.StatusOK)
-	w.post(page, url.Values{"handle": {handle}, "email": {ada}}).status(http.StatusAccepted)
-	w.examine()
-	return w.wished()
-}
-
-// examine runs the jobs of requests.
-func (w *world) examine() {
-	w.t.Helper()
-	for _, job := range w.AskedJobs() {
-		if asked, ok := job.(owners.RequestJob); ok {
-			require.NoError(w.t, w.Owners.ExamineRequest(w.t.Context(), asked.RequestID))
-		}
-	}
-}
-
-// wished returns the path of the link in the newest mail.
-func (w *world) wished() string {
-	w.t.Helper()
-	mails := w.Mails(ada)
-	link := wishLink.FindStringSubmatch(mails[len(mails)-1].Text)
-	require.NotNil(w.t, link, mails[len(mails)-1].Text)
-	w.secrets = append(w.secrets, link[2])
-	return link[1]
-}
 
 // An owner downloads the owner's version of an archive: with owner.json, without messages.
 func TestAnOwnerGetsAnArchive(t *testing.T) {
@@ -59,25 +24,18 @@ func TestAnOwnerGetsAnArchive(t *testing.T) {
 	w := newWorld(t)
 	w.InspectWith(nil)
 	w.register("echo")
-	path := w.wish("/owner/export", "echo")
+	path := w.wish("/owner/export")
 	require.Contains(t, string(w.get(path).status(http.StatusOK).raw), "Make the archive")
 	require.Zero(t, w.Count("SELECT count(*) FROM exports"), "looking changes nothing")
-	w.AskedJobs()
 	require.Contains(t, string(w.submit(path).status(http.StatusOK).raw), "being made")
-	for _, job := range w.AskedJobs() {
-		if asked, ok := job.(exports.Job); ok {
-			require.NoError(t, w.Exports.Make(t.Context(), asked.ExportID))
-		}
-	}
+	w.work()
 	w.post(path, url.Values{"confirm": {"yes"}}).status(http.StatusOK)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM exports"), "a repeat makes no other")
 	w.Shift(6 * 24 * time.Hour)
 	require.Contains(t, string(w.get(path).status(http.StatusOK).raw), path+"/parts/1")
-	answer, err := http.Get(w.url + path + "/parts/1")
-	require.NoError(t, err)
-	raw, err := io.ReadAll(answer.Body)
-	require.NoError(t, errors.Join(err, answer.Body.Close()))
-	require.Equal(t, "application/zip", answer.Header.Get("Content-Type"))
+	whole := w.get(path + "/parts/1").status(http.StatusOK)
+	raw := whole.raw
+	require.Equal(t, "application/zip", whole.header.Get("Content-Type"))
 	archive := graphtest.Got(zip.NewReader(bytes.NewReader(raw), int64(len(raw))))(t)
 	var names []string
 	for _, f := range archive.File {
@@ -86,15 +44,8 @@ func TestAnOwnerGetsAnArchive(t *testing.T) {
 	require.Contains(t, names, "owner.json")
 	require.Contains(t, names, "manifest.jws")
 	require.NotContains(t, names, "messages.jsonl")
-	request := graphtest.Got(http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path+"/parts/1", nil))(t)
-	request.Header.Set("Range", "bytes=100-")
-	request.Header.Set("If-Range", answer.Header.Get("ETag"))
-	resumed, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(t, err)
-	rest, err := io.ReadAll(resumed.Body)
-	require.NoError(t, errors.Join(err, resumed.Body.Close()))
-	require.Equal(t, http.StatusPartialContent, resumed.StatusCode)
-	require.Equal(t, raw, append(bytes.Clone(raw[:100]), rest...))
+	rest := w.send(http.MethodGet, path+"/parts/1", "", "Range", "bytes=100-", "If-Range", whole.header.Get("ETag"))
+	require.Equal(t, raw, append(bytes.Clone(raw[:100]), rest.status(http.StatusPartialContent).raw...))
 	other := w.send(http.MethodGet, path+"/parts/1", "", "If-Match", `"another"`).status(http.StatusPreconditionFailed)
 	require.Equal(t, "The file is another one", other.title())
 	beyond := w.send(http.MethodGet, path+"/parts/1", "", "Range", "bytes=99999999-").status(http.StatusRequestedRangeNotSatisfiable)
@@ -111,16 +62,24 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.register("echo")
-	path := w.wish("/owner/erase", "echo")
+	path := w.wish("/owner/erase")
 	require.Equal(t, "Erase echo", w.get(path).status(http.StatusOK).title())
 	require.Zero(t, w.Count("SELECT count(*) FROM erasures"), "looking changes nothing")
 	require.Equal(t, "echo is to be erased", w.submit(path).status(http.StatusOK).title())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM erasures WHERE requested_by = 'owner' AND cancelled_at IS NULL"))
-	v := graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t)
-	ctx := viewer.With(t.Context(), v)
-	require.Error(t, graphtest.Err(w.Lifecycle.CancelErasure(ctx)), "only the owner cancels what the owner asked for")
+	authenticated := func() context.Context {
+		return viewer.With(t.Context(), graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t))
+	}
+	// stolen requests an erasure with a stolen token, and returns the link that cancels it.
+	stolen := func() (keep string) {
+		graphtest.OK(t)(w.Lifecycle.RequestErasure(authenticated(), lifecycle.ErasureInput{
+			OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: graphtest.Ptr("echo"),
+		}))
+		return w.lastMail(ada).path
+	}
+	require.Error(t, graphtest.Err(w.Lifecycle.CancelErasure(authenticated())), "only the owner cancels what the owner asked for")
 
-	keep := w.wished()
+	keep := w.lastMail(ada).path
 	require.Equal(t, "Keep echo", w.get(keep).status(http.StatusOK).title())
 	require.Equal(t, "echo stays", w.submit(keep).status(http.StatusOK).title())
 	require.Equal(t, "echo stays", w.post(keep, url.Values{"confirm": {"yes"}}).status(http.StatusOK).title())
@@ -129,10 +88,7 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	require.Equal(t, "You have asked to erase echo", used.title())
 	require.NotContains(t, string(used.raw), "out of view", "it was cancelled")
 
-	// A stolen token requests an erasure.
-	id := "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c01"
-	graphtest.OK(t)(w.Lifecycle.RequestErasure(ctx, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")}))
-	keep = w.wished()
+	keep = stolen()
 	w.submit(keep).status(http.StatusOK)
 	w.Shift(8 * 24 * time.Hour)
 	require.Zero(t, graphtest.Got(w.Lifecycle.Erase(t.Context()))(t))
@@ -140,20 +96,13 @@ func TestAnOwnerErasesAndKeeps(t *testing.T) {
 	w.get(path).status(http.StatusOK)
 
 	// The owner confirms an erasure that a stolen token has requested: then the token cannot cancel it.
-	id = "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c02"
-	v = graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t)
-	ctx = viewer.With(t.Context(), v)
-	graphtest.OK(t)(w.Lifecycle.RequestErasure(ctx, lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")}))
-	keep = w.wished()
-	w.submit(w.wish("/owner/erase", "echo")).status(http.StatusOK)
-	graphtest.Refused(t, fault.Forbidden)(w.Lifecycle.CancelErasure(ctx))
+	keep = stolen()
+	w.submit(w.wish("/owner/erase")).status(http.StatusOK)
+	graphtest.Refused(t, fault.Forbidden)(w.Lifecycle.CancelErasure(authenticated()))
 	w.submit(keep).status(http.StatusOK)
 
 	// The link is too late.
-	id = "0d3f6a9e-51a7-4b9c-8a13-6a1c5a0f2c03"
-	v = graphtest.Got(w.Auth.Authenticate(t.Context(), made.Token, false))(t)
-	graphtest.OK(t)(w.Lifecycle.RequestErasure(viewer.With(t.Context(), v), lifecycle.ErasureInput{OperationID: &id, ConfirmHandle: graphtest.Ptr("echo")}))
-	keep = w.wished()
+	keep = stolen()
 	w.Shift(8 * 24 * time.Hour)
 	w.post(keep, url.Values{"confirm": {"yes"}}).status(http.StatusGone)
 }
@@ -164,7 +113,7 @@ func TestRequestsForLinksAreAnsweredAlike(t *testing.T) {
 	w := newWorld(t)
 	w.register("echo")
 	for _, page := range []string{"/owner/export", "/owner/erase"} {
-		w.examine()
+		w.work()
 		sent := len(w.Mails(ada))
 		var answers []string
 		for _, form := range []url.Values{
@@ -172,7 +121,7 @@ func TestRequestsForLinksAreAnsweredAlike(t *testing.T) {
 		} {
 			answers = append(answers, string(w.post(page, form).status(http.StatusAccepted).raw))
 		}
-		w.examine()
+		w.work()
 		require.Len(t, w.Mails(ada), sent)
 		answers = append(answers, string(w.post(page, url.Values{"handle": {"echo"}, "email": {ada}}).status(http.StatusAccepted).raw))
 		require.Equal(t, answers[0], answers[1])

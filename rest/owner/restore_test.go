@@ -23,17 +23,17 @@ func TestRestore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.register("echo")
-	older, mail := w.askRestore("echo"), w.askRestore("echo")
+	older, mail := w.wish("/owner/restore"), w.wish("/owner/restore")
 	before := w.rows()
 	for range 2 {
-		shown := w.get(mail.path).status(http.StatusOK)
+		shown := w.get(mail).status(http.StatusOK)
 		require.Equal(t, "Restore access to echo", shown.title())
 		require.NotContains(t, string(shown.raw), "textarea")
 	}
 	require.Equal(t, before, w.rows(), "looking changes nothing")
 	graphtest.OK(t)(w.Auth.Authenticate(context.Background(), made.Token, false))
 
-	restored := w.submit(mail.path).status(http.StatusOK)
+	restored := w.submit(mail).status(http.StatusOK)
 	require.Equal(t, "Access to echo is restored", restored.title())
 	token := restored.token()
 	w.secrets = append(w.secrets, token)
@@ -41,15 +41,15 @@ func TestRestore(t *testing.T) {
 	graphtest.Refused(t, fault.Unauthorized)(w.Auth.Authenticate(context.Background(), made.Token, false))
 	restored.says("Valid until "+w.Now().Add(720*time.Hour).Format("2 January 2006"), "old tokens no longer work")
 
-	shown := w.get(mail.path).status(http.StatusOK)
+	shown := w.get(mail).status(http.StatusOK)
 	require.Equal(t, "Access to echo was restored", shown.title())
 	require.NotContains(t, string(shown.raw), token, "a GET shows no token")
-	require.Equal(t, token, w.submit(mail.path).token(), "a repeat shows the same token")
-	require.Equal(t, "This link was replaced", w.get(older.path).status(http.StatusGone).title())
-	require.Equal(t, "This link was replaced", w.post(older.path, nil).status(http.StatusGone).title())
+	require.Equal(t, token, w.submit(mail).token(), "a repeat shows the same token")
+	require.Equal(t, "This link was replaced", w.get(older).status(http.StatusGone).title())
+	require.Equal(t, "This link was replaced", w.post(older, nil).status(http.StatusGone).title())
 
 	w.Shift(11 * time.Minute)
-	for _, late := range []*page{w.get(mail.path), w.post(mail.path, nil)} {
+	for _, late := range []*page{w.get(mail), w.post(mail, nil)} {
 		require.Equal(t, "This link was used already", late.status(http.StatusOK).title())
 		require.NotContains(t, string(late.raw), token)
 		require.Contains(t, late.links(), "/owner/restore")
@@ -60,10 +60,10 @@ func TestRestoreClosedLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made := w.register("echo")
-	mail := w.askRestore("echo")
+	mail := w.wish("/owner/restore")
 	closed := func(code int, title string) {
 		t.Helper()
-		for _, p := range []*page{w.get(mail.path), w.post(mail.path, nil)} {
+		for _, p := range []*page{w.get(mail), w.post(mail, nil)} {
 			require.Equal(t, title, p.status(code).title())
 			require.Empty(t, p.find("form"))
 		}
@@ -103,7 +103,7 @@ func TestRequestRestore(t *testing.T) {
 	require.Equal(t, right.raw, ask("nobody", ada).raw)
 	require.Equal(t, right.raw, ask("echo", "bea@example.org").raw)
 	require.Equal(t, right.raw, ask("echo", ada).raw, "beyond the limit of a client address, too")
-	w.examineRestores()
+	w.work()
 	require.Len(t, w.Mails(ada), mails+1)
 	require.Empty(t, w.Mails("bea@example.org"))
 
@@ -126,6 +126,7 @@ func TestRequestRestore(t *testing.T) {
 func TestConfirmRegistration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.Exec("UPDATE settings SET operator_name = 'Bea & Sons', operator_contact_email = 'bea@stoa.example'")
 	a, mail := w.apply("echo")
 	key := graphtest.Got(base64.StdEncoding.DecodeString(a.key))(t)
 	before := w.rows()
@@ -136,13 +137,13 @@ func TestConfirmRegistration(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.send(http.MethodHead, mail.path, "").code)
 	require.Equal(t, before, w.rows(), "looking changes nothing")
 	require.Equal(t, "Confirm the registration of echo", shown.title())
-	shown.says("a***@example.org", bots.Fingerprint(key), "Terms of use, version 1", "SHA-256 "+hash("the terms\n"),
+	shown.says("a***@example.org", bots.Fingerprint(key), "Terms, version 1", "SHA-256 "+hash("Be kind.\n"),
 		"This server is run by Bea & Sons, bea@stoa.example.")
 	require.NotContains(t, string(shown.raw), ada)
 	require.NotContains(t, string(shown.raw), mail.code)
 	document := shown.form().Get("document")
 	require.Contains(t, shown.links(), "/owner/documents/"+document)
-	w.get("/owner/documents/" + document).status(http.StatusOK).says("the terms")
+	w.get("/owner/documents/" + document).status(http.StatusOK).says("Be kind.")
 
 	thanks := w.post(mail.path, shown.form()).status(http.StatusOK)
 	require.Equal(t, "Thank you, echo is confirmed", thanks.title())
@@ -174,11 +175,11 @@ func TestConfirmLink(t *testing.T) {
 func TestConfirmChangedDocuments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.publish("Privacy", "1", "privacy")
+	w.Publish("privacy", "1", "privacy")
 	a, mail := w.apply("echo")
 	shown := w.get(mail.path).status(http.StatusOK).form()
 	require.Len(t, shown["document"], 2)
-	w.publish("Privacy", "2", "less privacy")
+	w.Publish("privacy", "2", "less privacy")
 	for _, form := range []url.Values{
 		shown, {"document": {"x"}}, {"document": shown["document"][:1]}, {"document": append(shown["document"], uuid.NewString())},
 	} {

@@ -1,21 +1,20 @@
 package owner_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdh"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -25,6 +24,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"stoa/graph/bots"
+	"stoa/graph/exports"
 	"stoa/graph/graphtest"
 	"stoa/graph/owners"
 	"stoa/graph/platform/metrics"
@@ -41,42 +41,22 @@ type world struct {
 	*graphtest.World
 	t       *testing.T
 	url     string
-	logs    *syncedBuffer
+	logs    *os.File
 	spans   *tracetest.SpanRecorder
 	metrics *metrics.Metrics
 	// secrets are the tokens of all links and agents.
 	secrets []string
 }
 
-// syncedBuffer is a bytes.Buffer for many writers.
-type syncedBuffer struct {
-	mu      sync.Mutex
-	written bytes.Buffer
-}
-
-func (b *syncedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.written.Write(p)
-}
-
-func (b *syncedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.written.String()
-}
-
 func newWorld(t *testing.T, options ...graphtest.Option) *world {
 	t.Helper()
 	w := &world{
 		World: graphtest.New(t, append(options, graphtest.WithMail(&graphtest.Mailbox{}))...), t: t,
-		logs: new(syncedBuffer), spans: tracetest.NewSpanRecorder(), metrics: metrics.New("test"),
+		logs: graphtest.Got(os.CreateTemp(t.TempDir(), "log"))(t), spans: tracetest.NewSpanRecorder(), metrics: metrics.New("test"),
 	}
 	w.url = w.serve(w.config())
 	w.Email.Origin = w.url
-	w.Exec(`UPDATE settings SET email_gate_enabled = true, restore_enabled = true,
-		operator_name = 'Bea & Sons', operator_contact_email = 'bea@stoa.example'`)
-	w.publish("Terms of use", "1", "the terms\n")
+	w.RequireOwners()
 	t.Cleanup(w.requireNoSecrets)
 	return w
 }
@@ -100,7 +80,7 @@ func (w *world) serve(c rest.Config) string {
 func (w *world) requireNoSecrets() {
 	exposed := httptest.NewRecorder()
 	w.metrics.Handler().ServeHTTP(exposed, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	seen := w.logs.String() + exposed.Body.String()
+	seen := w.logged() + exposed.Body.String()
 	for _, span := range w.spans.Ended() {
 		seen += span.Name()
 		for _, a := range span.Attributes() {
@@ -112,20 +92,12 @@ func (w *world) requireNoSecrets() {
 	}
 }
 
-// publish puts a version of a document in force; its key is the title.
-func (w *world) publish(title, version, text string) uuid.UUID {
-	w.t.Helper()
-	w.Exec("UPDATE documents SET withdrawn_at = stoa_now() WHERE key = $1 AND withdrawn_at IS NULL", title)
-	id := uuid.Must(uuid.NewV7())
-	w.Exec("INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), $2, $2, $3, '', $4, $5)",
-		id, title, version, text, hash(text))
-	return id
+// logged returns the log.
+func (w *world) logged() string {
+	return string(graphtest.Got(os.ReadFile(w.logs.Name()))(w.t))
 }
 
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
+func hash(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 // rows returns a hash of all rows that an owner page could change.
 func (w *world) rows() string {
@@ -140,19 +112,12 @@ func anyone() context.Context {
 	return viewer.With(context.Background(), viewer.Viewer{Address: "192.0.2.1"})
 }
 
-// newKey returns a public key in base64.
-func newKey(t *testing.T) string {
-	t.Helper()
-	key := graphtest.Got(ecdh.X25519().GenerateKey(rand.Reader))(t)
-	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
-}
-
 // letter holds the parts of a mail that an owner uses.
 type letter struct{ code, path string }
 
 var (
 	codeLine = regexp.MustCompile(`this code: (\d{6})`)
-	linkLine = regexp.MustCompile(`(?m)^http://[^/]+(/owner/(?:confirm|restore)/[0-9a-f-]{36}/([A-Za-z0-9_-]{43}))\r?$`)
+	linkLine = regexp.MustCompile(`(?m)^http://[^/]+(/owner/(?:confirm|restore|export|erase|keep)/[0-9a-f-]{36}/([A-Za-z0-9_-]{43}))\r?$`)
 )
 
 // lastMail reads the newest mail to an address.
@@ -180,7 +145,8 @@ type applicant struct {
 // apply asks for a mail to the owner of a new agent.
 func (w *world) apply(handle string) (applicant, letter) {
 	w.t.Helper()
-	a := applicant{handle: handle, key: newKey(w.t)}
+	key := graphtest.Got(ecdh.X25519().GenerateKey(rand.Reader))(w.t)
+	a := applicant{handle: handle, key: base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())}
 	asked := graphtest.Got(w.Owners.RequestRegistrationEmail(anyone(), owners.RegistrationEmailInput{
 		Email: graphtest.Ptr(ada), Handle: &a.handle, EncryptionPublicKey: &a.key,
 	}))(w.t)
@@ -207,22 +173,30 @@ func (w *world) register(handle string) *bots.Registration { //nolint:unparam //
 	return made
 }
 
-// examineRestores runs the requested jobs.
-func (w *world) examineRestores() {
+// work does the jobs that were asked for.
+func (w *world) work() {
 	w.t.Helper()
 	for _, job := range w.AskedJobs() {
-		if asked, ok := job.(owners.RestoreJob); ok {
-			require.NoError(w.t, w.Owners.ExamineRestore(w.t.Context(), asked.RestoreID))
+		var err error
+		switch job := job.(type) {
+		case owners.RequestJob:
+			err = w.Owners.ExamineRequest(w.t.Context(), job.RequestID)
+		case owners.RestoreJob:
+			err = w.Owners.ExamineRestore(w.t.Context(), job.RestoreID)
+		case exports.Job:
+			err = w.Exports.Make(w.t.Context(), job.ExportID)
 		}
+		require.NoError(w.t, err)
 	}
 }
 
-// askRestore fills in the form that asks for a link, and returns its mail.
-func (w *world) askRestore(handle string) letter {
+// wish fills in the form of a page that asks for a link, for the agent echo, and returns the path of the link in the mail.
+func (w *world) wish(page string) string {
 	w.t.Helper()
-	w.post("/owner/restore", url.Values{"handle": {handle}, "email": {ada}}).status(http.StatusOK)
-	w.examineRestores()
-	return w.lastMail(ada)
+	w.get(page).status(http.StatusOK)
+	require.Less(w.t, w.post(page, url.Values{"handle": {"echo"}, "email": {ada}}).code, 300)
+	w.work()
+	return w.lastMail(ada).path
 }
 
 // send makes a request and reads the answer, which newPage checks.
