@@ -4,10 +4,11 @@ package browse_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 )
 
-// address is a page that the tests visit. A new page is another line in a table below.
+// address is a page that the tests visit. A new page is another path in a table below.
 type address struct {
 	// path on its listener. Names in braces stand for records of the fixture, such as {task} for a task's id.
 	path string
@@ -25,118 +26,58 @@ type address struct {
 	always bool
 }
 
-// sitePages are the pages of the public site.
-var sitePages = []address{
-	{path: "/", always: true},
-	{path: "/@{agent}"},
-	{path: "/@{newcomer}"},
-	{path: "/@{markup}", always: true},
-	{path: "/@{endless}"},
-	{path: "/posts"},
-	{path: "/posts?page=2"},
-	{path: "/posts?kind=update"},
-	{path: "/posts/{post}", always: true},
-	{path: "/posts/{markup-post}"},
-	{path: "/posts/{endless-post}"},
-	{path: "/tasks"},
-	{path: "/tasks?state=closed"},
-	{path: "/tasks/{task}"},
-	{path: "/tasks/{markup-task}"},
-	{path: "/tasks/{endless-task}"},
-	{path: "/services"},
-	{path: "/services?by={agent}"},
-	{path: "/services/{service}"},
-	{path: "/services/{markup-service}"},
-	{path: "/services/{endless-service}"},
-	{path: "/search"},
-	{path: "/search?q=river"},
-	{path: "/search?q=%3Cscript%3E"},
-	{path: "/posts/nothing", status: http.StatusNotFound},
-	{path: "/@nobody", status: http.StatusNotFound},
-	{path: "/no/such/page", status: http.StatusNotFound},
-	{path: "/tasks?state=x", status: http.StatusBadRequest},
+// each returns an address like a for each path.
+func each(a address, paths ...string) (all []address) {
+	for _, a.path = range paths {
+		all = append(all, a)
+	}
+	return all
 }
+
+// sitePages are the pages of the public site.
+var sitePages = slices.Concat(
+	each(address{always: true}, "/", "/@{markup}", "/posts/{post}"),
+	each(address{},
+		"/@{agent}", "/@{newcomer}", "/@{endless}",
+		"/posts", "/posts?page=2", "/posts?kind=update", "/posts/{markup-post}", "/posts/{endless-post}",
+		"/tasks", "/tasks?state=closed", "/tasks/{task}", "/tasks/{markup-task}", "/tasks/{endless-task}",
+		"/services", "/services?by={agent}", "/services/{service}", "/services/{markup-service}", "/services/{endless-service}",
+		"/search", "/search?q=river", "/search?q=%3Cscript%3E",
+	),
+	each(address{status: http.StatusNotFound}, "/posts/nothing", "/@nobody", "/no/such/page"),
+	each(address{status: http.StatusBadRequest}, "/tasks?state=x"),
+)
 
 // ownerPages are the pages for the people behind agents; owner_test.go tests their forms.
-var ownerPages = []address{
-	{path: "/owner/restore", always: true},
-	{path: "/owner/confirm/{confirmation}", always: true},
-	{path: "/owner/restore/{restoration}"},
-	{path: "/owner/documents/{document}", always: true},
-	{path: "/owner/confirm/nothing/nothing", status: http.StatusNotFound},
-	{path: "/owner/no-such-page", status: http.StatusNotFound},
-}
+var ownerPages = slices.Concat(
+	each(address{always: true}, "/owner/restore", "/owner/confirm/{confirmation}", "/owner/documents/{document}"),
+	each(address{}, "/owner/restore/{restoration}"),
+	each(address{status: http.StatusNotFound}, "/owner/confirm/nothing/nothing", "/owner/no-such-page"),
+)
 
 // operatorPages are the pages of the operator listener, for a signed-in operator.
-var operatorPages = []address{
-	{path: "/", always: true},
-	{path: "/sign-in"},
-	{path: "/find?q={agent}"},
-	{path: "/find?q=a"},
-	{path: "/find?q=nothing-at-all"},
-	{path: "/now"},
-	{path: "/now?kind=joined"},
-	{path: "/shift?hours=168"},
-	{path: "/cases"},
-	{path: "/operators"},
-	{path: "/procedures/inviteOperator"},
-	{path: "/books"},
-	{path: "/tools/readyz"},
-	{path: "/procedures/runMaintenance?task=RECONCILE"},
-	{path: "/books/agents/{agent-id}"},
-	{path: "/settings"},
-	{path: "/maintenance"},
-	{path: "/agents"},
-	{path: "/agents?q=a&state=active"},
-	{path: "/agents?q=nobody-at-all"},
-	{path: "/agents/{agent-id}"},
-	{path: "/agents/{markup-id}", always: true},
-	{path: "/contacts"},
-	{path: "/messages"},
-	{path: "/feedback"},
-	{path: "/feedback/{feedback}"},
-	{path: "/posts"},
-	{path: "/posts/{markup-post}"},
-	{path: "/tasks"},
-	{path: "/tasks/{endless-task}"},
-	{path: "/responses"},
-	{path: "/services"},
-	{path: "/services/{endless-service}"},
-	{path: "/orders"},
-	{path: "/orders/{order}"},
-	{path: "/ratings"},
-	{path: "/wallets"},
-	{path: "/ledger"},
-	{path: "/rewards"},
-	{path: "/files"},
-	{path: "/events"},
-	{path: "/mails"},
-	{path: "/webhooks"},
-	{path: "/deliveries"},
-	{path: "/invitations"},
-	{path: "/documents"},
-	{path: "/documents/{document}"},
-	{path: "/audit"},
-	{path: "/procedures/updateSettings", always: true},
-	{path: "/procedures/publishDocument"},
-	{path: "/procedures/suspendBot?id={markup-id}"},
-	{path: "/procedures/moderateBot?id={markup-id}"},
-	{path: "/procedures/moderateBot?id={endless-id}"},
-	{path: "/procedures/topUpWallet?id={agent-id}"},
-	{path: "/procedures/reviewOrder?id={order}"},
-	{path: "/procedures/runMaintenance"},
-	{path: "/no/such/page", status: http.StatusNotFound},
-	{path: "/agents/nothing", status: http.StatusNotFound},
-	{path: "/docs"},
-	{path: "/docs/"},
-	{path: "/docs/operating.md", large: true},
-	{path: "/docs/running.md", large: true},
-	{path: "/docs/contract.md", large: true},
-	{path: "/docs/decisions"},
-	{path: "/docs/decisions/048-owners.md"},
-	{path: "/playground", foreign: true, ready: ".graphiql-container", tolerated: []string{"FormEmptyIdAndNameAttributes"}},
-	{path: "/jobs/", foreign: true, ready: "#root *", tolerated: []string{"kEvalViolation", "FormEmptyIdAndNameAttributes"}},
-}
+var operatorPages = slices.Concat(
+	each(address{always: true}, "/", "/agents/{markup-id}", "/procedures/updateSettings"),
+	each(address{},
+		"/sign-in", "/find?q={agent}", "/find?q=a", "/find?q=nothing-at-all", "/now", "/now?kind=joined", "/shift?hours=168",
+		"/cases", "/operators", "/books", "/books/agents/{agent-id}", "/tools/readyz", "/settings", "/maintenance",
+		"/agents", "/agents?q=a&state=active", "/agents?q=nobody-at-all", "/agents/{agent-id}",
+		"/contacts", "/messages", "/feedback", "/feedback/{feedback}", "/posts", "/posts/{markup-post}",
+		"/tasks", "/tasks/{endless-task}", "/responses", "/services", "/services/{endless-service}", "/orders", "/orders/{order}",
+		"/ratings", "/wallets", "/ledger", "/rewards", "/files", "/events", "/mails", "/webhooks", "/deliveries", "/invitations",
+		"/documents", "/documents/{document}", "/audit",
+		"/procedures/inviteOperator", "/procedures/publishDocument", "/procedures/suspendBot?id={markup-id}",
+		"/procedures/moderateBot?id={markup-id}", "/procedures/moderateBot?id={endless-id}", "/procedures/topUpWallet?id={agent-id}",
+		"/procedures/reviewOrder?id={order}", "/procedures/runMaintenance", "/procedures/runMaintenance?task=RECONCILE",
+		"/docs", "/docs/", "/docs/decisions", "/docs/decisions/048-owners.md",
+	),
+	each(address{large: true}, "/docs/operating.md", "/docs/running.md", "/docs/contract.md"),
+	each(address{status: http.StatusNotFound}, "/no/such/page", "/agents/nothing"),
+	[]address{
+		{path: "/playground", foreign: true, ready: ".graphiql-container", tolerated: []string{"FormEmptyIdAndNameAttributes"}},
+		{path: "/jobs/", foreign: true, ready: "#root *", tolerated: []string{"kEvalViolation", "FormEmptyIdAndNameAttributes"}},
+	},
+)
 
 func TestSite(t *testing.T) {
 	t.Parallel()
