@@ -224,21 +224,27 @@ func list(root *html.Node) (rows []string, newer, older string) {
 	return rows, newer, older
 }
 
+// Filters and searches narrow a list. Times are in UTC, and stay in the address of the list's pages and exports.
 func TestSearchAndFilters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()
 	one := w.ids["Bot"].String()
-	w.Exec("UPDATE bots SET handle = 'searched_one', suspended_at = stoa_now() WHERE id = $1", one)
+	w.Exec("UPDATE bots SET created_at = '2026-10-31 06:00Z'")
+	w.Exec("UPDATE bots SET handle = 'searched_one', suspended_at = stoa_now(), created_at = '2026-11-20 06:00Z' WHERE id = $1", one)
 	for path, want := range map[string]int{
 		"/agents": 2, "/agents?q=ARCHED_O": 1, "/agents?q=" + one: 1, "/agents?q=nobody": 0, "/agents?suspendedAtNotNil=true": 1, "/agents?suspendedAtNotNil=false": 1,
 		"/agents?profilePublic=false": 0, "/agents?state=trash": 0, "/agents?state=active": 1, "/agents?state=active&q=searched": 0, "/agents?state=active&suspendedAtNotNil=true": 1, "/orders?q=searched": 1, "/orders?customerID=" + one: 1,
 		"/orders?contractorID=" + one: 0, "/orders?q=" + one: 1, "/orders?updatedAtLT=2020-01-01T00:00": 0, "/orders?attention=stuck": 1, "/mails?attention=unsent": 1,
 		"/mails?attention=lost": 0, "/webhooks?attention=broken": 1, "/messages?q=nothing": 0, "/messages?q=" + one: 1, "/audit": 0, "/posts?deletedAtIsNil=false": 0, "/posts?q=ALERT": 1,
+		"/agents?createdAtGTE=2026-11-20T05:59": 1, "/agents?createdAtGTE=2026-11-20T06:01": 0, "/agents?createdAtGTE=2026-11-20T14:59:00%2B09:00": 1,
+		"/agents?createdAtGTE=2026-11-21": 0, "/agents?createdAtLT=2026-11-05": 1, "/agents?createdAtGTE=2026-10-01&createdAtLT=2026-11-15": 1,
 	} {
 		rows, _, _ := list(w.page(path))
 		require.Len(t, rows, want, path)
 	}
+	w.shows(w.get("/agents?createdAtGTE=2026-11-20T05:59").text, `name="createdAtGTE" type="datetime-local" value="2026-11-20T05:59"`,
+		"/agents?createdAtGTE=2026-11-20T05%3A59&amp;format=csv")
 	require.Contains(t, w.get("/agents?q=%3Cscript%3E").text, `value="&lt;script&gt;"`)
 	require.Contains(t, w.get("/docs/nosuch.md").text, "There is no such page")
 }
