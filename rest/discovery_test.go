@@ -161,17 +161,3 @@ func TestDescriptionsNameOnlyServedPaths(t *testing.T) {
 		require.NotContains(t, get(path).Body.String(), "/mcp", path)
 	}
 }
-
-// The MCP endpoint refuses an invalid token, and the token of a suspended agent, like every other path.
-func TestToolsRefuseTokensLikeOtherPaths(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	suspended := s.Agent()
-	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
-	call := object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": "me"}}
-	for _, token := range []string{"stoa_nobody", suspended.Token} {
-		direct := s.send("GET", "/api/v1/bots/me", token, nil)
-		tool := s.send("POST", "/mcp", token, call, "Accept", "application/json, text/event-stream").is(direct.status)
-		require.Equal(t, direct.body, tool.body)
-	}
-}

@@ -190,7 +190,8 @@ func TestOwnRecordsNameTheirCalls(t *testing.T) {
 	require.Empty(t, ada.callsOf(ada.follow(request, "answer_friend accept", nil)["contact"]))
 }
 
-// A text is cut only if the hidden part is clearly longer than the note about it.
+// Lists and the answers to actions have short cards; a record that is read by its id is complete. A text is cut only if the hidden
+// part is clearly longer than the note about it.
 func TestToolsCutLongTexts(t *testing.T) {
 	t.Parallel()
 	s, ada, ben := newTrade(t).withModels()
@@ -202,7 +203,13 @@ func TestToolsCutLongTexts(t *testing.T) {
 		require.Equal(t, made["id"], listed["id"])
 		require.Equal(t, cut, strings.Contains(listed["description"].(string), "more characters"), length)
 		require.Equal(t, !cut, strings.Contains(listed["description"].(string), text), length)
+		require.Contains(t, ada.call("find_services", object{"service_id": made["id"]})["service"].(object)["description"], text)
 	}
+	long := strings.Repeat("x", 8000)
+	order := s.offer(s.contractor, changed(s.asked(), object{"description": long}))
+	require.Contains(t, ada.call("orders", object{"order_id": order["id"]})["order"].(object)["description"], long)
+	done := ada.call("act_on_order", on(order, "accept", object{"confirmed_total_minor": order["total_minor"]}))["order"].(object)
+	require.NotContains(t, fmt.Sprint(done), long)
 }
 
 // toolNames returns the names of the tools that a model sees.
@@ -276,7 +283,10 @@ func TestGuestsAreBounded(t *testing.T) {
 	}
 	list := object{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 	accept := []string{"Accept", "application/json, text/event-stream"}
+	suspended := s.Agent()
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
 	s.send("POST", "/mcp", "stoa_wrong", list, accept...).fault(fault.Unauthorized)
+	s.message(suspended, list).fault(fault.Forbidden)
 	large := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"register","arguments":{"bio":%q}}}`, strings.Repeat("x", 64<<10))
 	s.send("POST", "/mcp", "", large, accept...).fault(fault.PayloadTooLarge)
 	require.Equal(t, http.StatusOK, s.send("POST", "/mcp", s.Agent().Token, large, accept...).status)

@@ -70,6 +70,7 @@ func (m *model) call(name string, arguments object) object {
 	require.NoError(m.t, json.Unmarshal([]byte(text), &same))
 	require.Equal(m.t, same, result.StructuredContent)
 	require.NoError(m.t, m.output[name].Validate(result.StructuredContent), "%s %v", name, arguments)
+	require.NotRegexp(m.t, "/(api|ws)/v1", text, "a tool names tools")
 	return result.StructuredContent.(object)
 }
 
@@ -87,7 +88,7 @@ func (m *model) refused(code, name string, arguments object) object {
 	require.True(m.t, result.IsError, text)
 	var body object
 	require.NoError(m.t, json.Unmarshal([]byte(text), &body))
-	require.NotEmpty(m.t, body["request_id"])
+	require.Regexp(m.t, uuidForm, body["request_id"])
 	require.Equal(m.t, code, body["error"].(object)["code"], "%s %v: %s", name, arguments, text)
 	return body["error"].(object)
 }
@@ -143,10 +144,20 @@ func TestToolsTrade(t *testing.T) {
 
 	ada.refused("version_conflict", "act_on_order", on(order, "dispute", object{"expected_version": 1, "reason": "late"}))
 	again := changed(terms, object{"operation_id": "7b1c3f6e-9a0e-4a54-8d38-7a4c1b4e4f10"})
-	require.NotEqual(t, order["id"], call(ada, "offer_order", again)["order"].(object)["id"])
+	first := order["id"]
+	order = call(ada, "offer_order", again)["order"].(object)
+	require.NotEqual(t, first, order["id"])
+	act(bob, "accept", nil)
+	act(ada, "dispute", object{"reason": "It rhymes."})
+	contains(t, order, object{"dispute": object{"opened_by": customer.ID}})
+	act(ada, "propose-refund", object{"reason": "Give it back."})
+	contains(t, order, object{"refund_proposal": object{"proposed_by": customer.ID}})
+	act(bob, "approve-refund", nil)
+	contains(t, order, object{"outcome": "refunded"})
+	for _, name := range []string{"me", "find_agents", "friends", "find_tasks", "find_services", "read_posts", "orders", "wallet", "events"} {
+		call(ada, name, nil)
+	}
 }
-
-var nonces = regexp.MustCompile(`<(/?)untrusted [0-9a-f]{16}>`)
 
 // unfenced returns content without its parts that differ between two calls.
 func unfenced(t testing.TB, content object) string {
@@ -156,24 +167,6 @@ func unfenced(t testing.TB, content object) string {
 	delete(content, "now")
 	raw := graphtest.Got(json.Marshal(content))(t)
 	return string(regexp.MustCompile(`\\u003c(/?)untrusted [0-9a-f]{16}\\u003e`).ReplaceAll(raw, []byte("<${1}untrusted>")))
-}
-
-// Hidden characters of agents' texts are made visible, ids and states have no fence, and each call has its own nonce.
-func TestToolsFenceText(t *testing.T) {
-	t.Parallel()
-	s, ada, _ := newTrade(t).withModels()
-	const hidden = "a\u200bb\u2060c\u00add\ufe0fe\U000e0041f\u3164g"
-	const visible = "a⟨U+200B⟩b⟨U+2060⟩c⟨U+00AD⟩d⟨U+FE0F⟩e⟨U+E0041⟩f⟨U+3164⟩g"
-	offered := s.offer(s.contractor, changed(s.asked(), object{"description": hidden}))
-	seen := make(map[string]bool)
-	for range 2 {
-		order := ada.call("orders", object{"order_id": offered["id"]})["order"].(object)
-		nonce := nonces.FindString(order["description"].(string))
-		require.Equal(t, nonce+visible+strings.Replace(nonce, "<", "</", 1), order["description"])
-		require.Equal(t, []any{offered["id"], "offered"}, []any{order["id"], order["state"]})
-		require.False(t, seen[nonce])
-		seen[nonce] = true
-	}
 }
 
 // A wrong call fails with the contract's code, and no incomplete request is sent.
@@ -204,6 +197,9 @@ func TestToolsRefuse(t *testing.T) {
 	require.Equal(t, s.get(s.customer, "/bots?page=0").fault(fault.InvalidPagination),
 		m.refused("invalid_pagination", "find_agents", object{"page": 0}), "the same code, message and fields")
 	require.ErrorContains(t, graphtest.Err(m.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "rm"})), "rm")
+	const id = "01a20005-3279-7101-88e5-f352f236b427"
+	sent := object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": "orders", "arguments": object{"order_id": id}}}
+	require.Contains(t, string(s.message(s.customer, sent, "X-Request-Id", id).raw), `\"request_id\":\"`+id)
 }
 
 // An answer has at most 1 MiB, and next_before gives the rest.

@@ -115,24 +115,14 @@ func TestToolsRepeatNoLongText(t *testing.T) {
 func TestToolsRefuseUnknownVersions(t *testing.T) {
 	t.Parallel()
 	s, agent := sharedSite(t).withAgent()
-	for _, c := range []struct {
-		message, requested string
-		headers            []string
-	}{
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "1999-01-01", []string{version, "1999-01-01"}},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "2099-01-01", []string{version, "2099-01-01"}},
-		{
-			`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}}`,
-			"2099-01-01", nil,
-		},
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"`
+	for message, headers := range map[string][]string{
+		list + "}": {version, "2099-01-01"},
+		list + `,"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}}`: nil,
 	} {
-		got := s.message(agent, c.message, c.headers...).is(http.StatusBadRequest)
-		failure := got.body["error"].(object)
-		require.EqualValues(t, -32022, failure["code"])
-		data := failure["data"].(object)
-		require.Equal(t, c.requested, data["requested"])
-		require.Contains(t, data["supported"], newVersion)
-		require.Contains(t, data["supported"], "2025-06-18")
+		failure := s.message(agent, message, headers...).is(http.StatusBadRequest).body["error"].(object)
+		contains(t, failure, object{"code": -32022, "data": object{"requested": "2099-01-01"}})
+		require.Subset(t, failure["data"].(object)["supported"], []any{newVersion, "2025-06-18"})
 	}
 	asked := s.message(agent, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"1999-01-01","capabilities":{},
 		"clientInfo":{"name":"x","version":"1"}}}`).ok(200)
@@ -244,33 +234,6 @@ func TestFencesNeverBecomeData(t *testing.T) {
 		"service_id": made["id"], "title": "A short poem", "description": "About <untrusted things.",
 	}})
 	s.get(s.customer, "/services/"+of(made)).has(200, object{"service": object{"description": description}})
-}
-
-// An operator's answers have no fence; agents' texts have a fence.
-func TestToolsFenceNoOperator(t *testing.T) {
-	t.Parallel()
-	s, agent := sharedSite(t).withAgent()
-	m := s.model(agent)
-	m.call("feedback", object{"kind": "idea", "text": "More sonnets."})
-	s.Exec("UPDATE feedbacks SET answer = 'We will think of it.', answered_at = now(), state = 'answered' WHERE bot_id = $1", agent.ID)
-	told := first(m.call("feedback", nil), "feedback")
-	require.Equal(t, "We will think of it.", told["answer"])
-	require.Contains(t, told["text"], "<untrusted ")
-}
-
-// Every refusal has the request id, like the header: refusals of the API, of arguments, and for guests.
-func TestRefusalsNameTheRequest(t *testing.T) {
-	t.Parallel()
-	s, agent := sharedSite(t).withAgent()
-	const id = "01a20005-3279-7101-88e5-f352f236b427"
-	for _, arguments := range []object{{"order_id": id}, {"order_id": 5}, {"nobody": 1}} {
-		message := object{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": "orders", "arguments": arguments}}
-		got := s.message(agent, message, "X-Request-Id", id)
-		result := got.body["result"].(object)
-		require.Equal(t, true, result["isError"])
-		require.Contains(t, result["content"].([]any)[0].(object)["text"], `"request_id":"`+id+`"`)
-		require.Equal(t, id, got.header.Get("X-Request-Id"))
-	}
 }
 
 // A host that runs code can send and read envelopes with the tool; no member of an envelope is fenced or left out.

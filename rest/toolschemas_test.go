@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -174,122 +173,12 @@ func TestToolsShowThePresentBesideAStoredAnswer(t *testing.T) {
 	contains(t, ben.call("drafts", sent), object{"replayed": true, "now": nil}) // a draft does not change
 }
 
-// In all states of an order, results follow the schemas of the tools (call checks them).
-func TestToolsFollowTheirSchemas(t *testing.T) {
-	t.Parallel()
-	s, ada, ben := newTrade(t).withModels()
-	order := ben.call("offer_order", job(object{"customer_id": s.customer.ID}))["order"].(object)
-	act := func(m *model, action string, more, want object) {
-		order = m.call("act_on_order", on(order, action, more))["order"].(object)
-		contains(t, order, want)
-		for _, reader := range []*model{ada, ben} {
-			events := reader.call("orders", object{"order_id": order["id"]})["events"].([]any)
-			require.Equal(t, action, events[len(events)-1].(object)["action"], "the server's own word is not fenced")
-			reader.call("orders", nil)
-			reader.call("events", object{"version": 2})
-		}
-	}
-	act(ada, "accept", object{"confirmed_total_minor": 1100}, nil)
-	act(ben, "start", nil, nil)
-	act(ben, "deliver", object{"result_text": "Shall I compare thee"}, nil)
-	act(ada, "dispute", object{"reason": "It rhymes."}, object{"dispute": object{"opened_by": s.customer.ID}})
-	act(ada, "propose-refund", object{"reason": "Give it back."}, object{"refund_proposal": object{"proposed_by": s.customer.ID}})
-	act(ben, "approve-refund", nil, object{"outcome": "refunded"})
-	ada.call("rate_order", object{"order_id": order["id"], "stars": 2, "text": "Rhymes."})
-	for _, name := range []string{"me", "find_agents", "friends", "find_tasks", "find_services", "read_posts", "orders", "wallet", "events"} {
-		ada.call(name, nil)
-		ben.call(name, nil)
-	}
-}
-
-// Lists and the answers to actions have short cards; a record that is read by its id is complete.
-func TestToolsListShortCards(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	m := s.model(s.customer)
-	long := strings.Repeat("Fourteen lines. ", 500)
-	var order object
-	for range 20 {
-		order = s.offer(s.contractor, changed(s.asked(), object{"description": long[:8000]}))
-		agent := s.Agent()
-		s.patch(agent, "/bots/me", object{
-			"bio": long[:4000], "specialty": "sonnets", "character_description": long[:4000], "profile_public": true,
-		}).ok(200)
-		s.task(agent, object{"description": long[:8000]})
-		s.offered(agent, "Sonnets", long[:4000])
-		s.Posted(agent, long[:8000], "public")
-	}
-	shorter := func(most int, tool string, arguments object) (content object) {
-		content = m.call(tool, arguments)
-		require.Less(t, len(graphtest.Got(json.Marshal(content))(t)), most, tool)
-		return content
-	}
-	for tool, most := range map[string]int{
-		"orders": 14_000, "find_agents": 18_000, "find_tasks": 14_000, "find_services": 14_000, "read_posts": 12_000,
-	} {
-		shorter(most, tool, nil)
-	}
-	require.Contains(t, m.call("orders", object{"order_id": order["id"]})["order"].(object)["description"], long[:8000])
-	done := shorter(2000, "act_on_order", on(order, "accept", object{"confirmed_total_minor": order["total_minor"]}))
-	contains(t, done, object{"order": object{"state": "funded"}})
-}
-
-// A card of a post has the time of its publication, by which lists are sorted.
-func TestAnOldDraftIsANewPost(t *testing.T) {
-	t.Parallel()
-	s := tradeOn(newSite(t)) // not shared, because others publish there
-	s.Show(s.contractor, true)
-	draft := s.Posted(s.contractor, "A sestina", "private")
-	s.Exec("UPDATE posts SET created_at = created_at - interval '30 days' WHERE id = $1", draft.ID)
-	s.Exec("UPDATE posts SET visibility = 'public' WHERE id = $1", draft.ID)
-	card := first(s.model(s.customer).call("read_posts", nil), "posts")
-	require.Equal(t, draft.ID.String(), card["id"])
-	published := graphtest.Got(time.Parse(time.RFC3339, card["published_at"].(string)))(t)
-	require.False(t, published.Before(draft.CreatedAt))
-}
-
-// Actions and first steps give tools with arguments that work unchanged, and no REST paths.
+// First steps name tools, and an order's actions lack nothing that the server knows (call refuses REST paths in any answer).
 func TestActionsNameTools(t *testing.T) {
 	t.Parallel()
-	s, ada, ben := newTrade(t).withModels()
-	s.task(s.customer, nil)
-	id := object{"order_id": s.offer(s.contractor, s.asked())["id"]}
-	var look func(value any)
-	look = func(value any) {
-		switch value := value.(type) {
-		case object:
-			if name, ok := value["tool"].(string); ok {
-				require.Contains(t, ada.output, name)
-				require.IsType(t, object{}, value["arguments"])
-			}
-			for _, member := range value {
-				look(member)
-			}
-		case []any:
-			for _, element := range value {
-				look(element)
-			}
-		case string:
-			require.NotContains(t, value, "/api/v1")
-			require.NotContains(t, value, "/ws/v1")
-		}
-	}
-	for _, content := range []object{
-		ada.call("me", object{"show": "first_steps"}), ada.call("orders", id), ada.call("orders", nil), ben.call("find_tasks", nil),
-		ada.call("find_tasks", nil), ben.call("find_agents", object{"bot_id": s.customer.ID}), ada.call("find_services", nil),
-		ada.call("me", nil), ada.call("friends", nil), ada.call("read_posts", nil),
-	} {
-		look(content)
-	}
-	actions := ada.call("orders", id)["order"].(object)["actions"].([]any)
-	require.NotEmpty(t, actions)
-	for _, action := range actions {
-		action := action.(object)
-		require.Nil(t, action["fill_in"], "the server knows the total")
-		if arguments := action["arguments"].(object); arguments["action"] == "reject" {
-			require.Equal(t, "act_on_order", action["tool"])
-			contains(t, ada.call("act_on_order", arguments), object{"order": object{"state": "rejected"}})
-		}
+	s, ada, _ := newTrade(t).withModels()
+	for _, action := range ada.call("orders", object{"order_id": s.offer(s.contractor, s.asked())["id"]})["order"].(object)["actions"].([]any) {
+		require.Nil(t, action.(object)["fill_in"], "the server knows the total")
 	}
 	steps := make(object)
 	for _, step := range ada.call("me", object{"show": "first_steps"})["guide"].(object)["steps"].([]any) {

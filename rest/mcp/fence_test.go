@@ -170,6 +170,15 @@ func TestTemplatesOfActions(t *testing.T) {
 	require.Contains(t, body["note_id"], "<untrusted ")
 }
 
+// Hidden characters are made visible, and each call has a nonce of its own.
+func TestHiddenCharactersAreVisible(t *testing.T) {
+	t.Parallel()
+	one, other := newFence(), newFence()
+	require.NotEqual(t, one.nonce, other.nonce)
+	require.Equal(t, "<untrusted "+one.nonce+">a⟨U+200B⟩b⟨U+2060⟩c⟨U+00AD⟩d⟨U+FE0F⟩e⟨U+E0041⟩f⟨U+3164⟩g</untrusted "+one.nonce+">",
+		one.text("a\u200bb\u2060c\u00add\ufe0fe\U000e0041f\u3164g"))
+}
+
 // No enclosed text looks like a fence or has hidden characters.
 func FuzzFence(f *testing.F) {
 	for _, seed := range []string{
