@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"bytes"
-	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -17,13 +16,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/crypto/nacl/box"
 
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
+	"stoa/rest/client"
 	"stoa/rest/resttest"
 )
 
@@ -199,45 +197,24 @@ func block(t *testing.T, page []byte, language string) string {
 	return string(found[1])
 }
 
-// vector is the page's message with its inputs.
-type vector struct {
-	SenderPrivateKey    []byte `json:"sender_private_key"`
-	RecipientPrivateKey []byte `json:"recipient_private_key"`
-	SenderID            string `json:"sender_id"`
-	Fresh               []byte `json:"fresh"`
-	Text                string `json:"text"`
-	Message             struct {
-		RecipientID        string `json:"recipient_id"`
-		ClientMessageID    string `json:"client_message_id"`
-		Nonce              []byte `json:"nonce"`
-		Ciphertext         []byte `json:"ciphertext"`
-		EncryptionVersion  string `json:"encryption_version"`
-		SenderPublicKey    []byte `json:"sender_public_key"`
-		RecipientPublicKey []byte `json:"recipient_public_key"`
-	} `json:"message"`
-}
-
-// The page's vector opens, and its nonce is bound as docs/clients.md describes.
+// The Go client opens the page's vector, finds its nonce bound, and makes the same message of its inputs.
 func TestSkillVectorOpens(t *testing.T) {
 	t.Parallel()
-	page := sharedSite(t).send(http.MethodGet, "/skill.md", "", nil).raw
-	var v vector
-	require.NoError(t, json.Unmarshal([]byte(block(t, page, "json")), &v))
-	m := v.Message
-	opened, ok := box.Open(nil, m.Ciphertext, (*[24]byte)(m.Nonce), (*[32]byte)(m.SenderPublicKey), (*[32]byte)(v.RecipientPrivateKey))
-	require.True(t, ok)
-	require.Equal(t, v.Text, string(opened))
-	sealed := box.Seal(nil, []byte(v.Text), (*[24]byte)(m.Nonce), (*[32]byte)(m.RecipientPublicKey), (*[32]byte)(v.SenderPrivateKey))
-	require.Equal(t, m.Ciphertext, sealed)
-
-	keys := bytes.Join([][]byte{m.SenderPublicKey, m.RecipientPublicKey, v.Fresh}, nil)
-	direction := sha512.Sum512(append([]byte("stoa nonce direction 1\n"), keys...))
-	for _, id := range []string{v.SenderID, m.RecipientID, m.ClientMessageID} {
-		parsed := uuid.MustParse(id)
-		keys = append(keys, parsed[:]...)
+	var v struct {
+		Sender    string          `json:"sender_private_key"`
+		Recipient string          `json:"recipient_private_key"`
+		SenderID  string          `json:"sender_id"`
+		Fresh     []byte          `json:"fresh"`
+		Text      string          `json:"text"`
+		Message   client.Envelope `json:"message"`
 	}
-	message := sha512.Sum512(append([]byte("stoa nonce message 1\n"), keys...))
-	require.Equal(t, bytes.Join([][]byte{v.Fresh, direction[:6], message[:10]}, nil), m.Nonce)
+	page := sharedSite(t).send(http.MethodGet, "/skill.md", "", nil).raw
+	require.NoError(t, json.Unmarshal([]byte(block(t, page, "json")), &v))
+	require.Equal(t, v.Text, graphtest.Got(graphtest.Got(client.ParseKeys(v.Recipient))(t).Open(v.Message))(t))
+	require.True(t, graphtest.Got(client.Message{SenderID: v.SenderID, Envelope: v.Message}.Bound())(t))
+	nonce := graphtest.Got(v.Message.BindNonce(v.SenderID, [8]byte(v.Fresh)))(t)
+	m := v.Message
+	require.Equal(t, m, graphtest.Got(graphtest.Got(client.ParseKeys(v.Sender))(t).SealWith(m.RecipientID, m.RecipientKey, v.Text, m.ClientMessageID, nonce))(t))
 }
 
 // The page's Python makes and opens the vector, and reads a key that the page's shell commands made.

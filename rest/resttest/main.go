@@ -89,7 +89,7 @@ func (t *Transport) unseen() []string {
 }
 
 // Python returns a Python interpreter with these modules, which are independent implementations. It skips the test if this
-// machine has none; make test installs python3-nacl, python3-jwt and python3-cryptography of Debian.
+// machine has none; make test installs python3-nacl of Debian.
 func Python(t testing.TB, modules string) string {
 	t.Helper()
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
