@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"image"
@@ -16,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,23 +34,15 @@ type testServer struct {
 	data string
 	// url and operator are the origins of its listeners.
 	url, operator string
-	// session is the name of its database sessions, if it is set.
-	session string
-	log     *logBuffer
-	exited  chan struct{}
+	log           *logBuffer
+	exited        chan struct{}
 }
 
 // launchServer starts a server on free ports, in its own data folder unless one is set, and waits until it listens. At the end
 // of the test the server is killed, or shut down if it has a private database to stop.
 func launchServer(t testing.TB, settings ...string) *testServer {
 	t.Helper()
-	s := &testServer{t: t, data: t.TempDir(), session: rand.Text(), log: newLogBuffer(), exited: make(chan struct{})}
-	for i, setting := range settings {
-		if strings.HasPrefix(setting, "STOA_DATABASE_URL=") && strings.Contains(setting, "?") {
-			settings = slices.Clone(settings) // its caller may start another server
-			settings[i] += "&application_name=" + s.session
-		}
-	}
+	s := &testServer{t: t, data: t.TempDir(), log: newLogBuffer(), exited: make(chan struct{})}
 	all := append([]string{
 		"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_LOG_LEVEL=debug", "STOA_DATA_DIR=" + s.data,
 	}, settings...)
@@ -127,21 +117,6 @@ func (s *testServer) waitExit() int {
 		s.t.Error("the server had to be killed")
 	}
 	return s.cmd.ProcessState.ExitCode()
-}
-
-// kill ends the server as a crash would, and ages its database by two minutes: leases of mails, of webhooks and of the leader of
-// the jobs have run out, and running jobs count as lost.
-func (s *testServer) kill(w *graphtest.World) {
-	s.t.Helper()
-	require.NoError(s.t, s.cmd.Process.Kill())
-	s.waitExit()
-	// PostgreSQL still carries out received statements, such as a claim, which would remain.
-	const sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1"
-	eventually(s.t, func() bool { return w.Count(sessions, s.session) == 0 }, "the sessions of the killed server stay")
-	w.Exec("UPDATE mails SET claimed_until = now() WHERE claimed_until IS NOT NULL")
-	w.Exec("UPDATE webhooks SET claimed_until = NULL, queued_until = NULL")
-	w.Exec("UPDATE river_job SET attempted_at = attempted_at - interval '2 minutes' WHERE state = 'running'")
-	w.Exec("DELETE FROM river_leader")
 }
 
 // stop shuts the server down.
