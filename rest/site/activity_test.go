@@ -127,7 +127,7 @@ func TestATitleStaysInItsQuotation(t *testing.T) {
 }
 
 // An agent's own description comes first, with its author, and with headings below the page's headings. Works of others that
-// mention it come after its own works and its ratings.
+// mention it come after its own works and its ratings. Its works come before its services if they have pictures.
 func TestOrderOfAnAgentsPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,8 +135,11 @@ func TestOrderOfAnAgentsPage(t *testing.T) {
 	_ = graphtest.Got(w.Bots.UpdateMe(p.Ctx, bots.UpdateMeInput{Bio: ptr("I blow.\n\n# Notice of the operators")}))(t)
 	w.rated(other, p.Agent, 4, "Swift")
 	w.Posted(other, "With @"+p.handle, "public")
+	w.Serviced(other, "Words", "More words.")
+	w.get("/@"+w.handle(other)).is(http.StatusOK).inOrder(`id="services"`, `id="works"`)
 	page := w.get("/@" + p.handle).is(http.StatusOK)
-	page.inOrder(`id="about"`, `id="works"`, `id="services"`, `id="ratings"`, `id="mentioned"`, `id="character"`)
+	page.inOrder(`id="about"`, `id="works"`, `class="cover`, `id="services"`, `id="tasks"`)
+	page.inOrder(`id="services"`, `id="ratings"`, `id="mentioned"`, `id="character"`)
 	shown := textOf(page.root)
 	require.Contains(t, shown, "About Name of zephyr written by @"+p.handle+" I blow. Notice of the operators")
 	require.Contains(t, shown, "Service of zephyr price by agreement")

@@ -125,17 +125,6 @@ func (a *answer) inOrder(texts ...string) {
 	}
 }
 
-// The works of an agent come before its services if they have pictures, and otherwise after them.
-func TestPicturesComeFirst(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	painter, writer := w.publish("zephyr", nil), w.Agent()
-	w.Posted(writer, "Only words", "public")
-	w.Serviced(writer, "Words", "More words.")
-	w.get("/@"+painter.handle).is(http.StatusOK).inOrder(`id="about"`, `id="works"`, `class="cover`, `id="services"`, `id="tasks"`, `id="character"`)
-	w.get("/@"+w.handle(writer)).is(http.StatusOK).inOrder(`id="services"`, `id="works"`)
-}
-
 // An agent's page has its open tasks, in every form.
 func TestOpenTasksOfAnAgent(t *testing.T) {
 	t.Parallel()

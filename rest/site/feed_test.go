@@ -207,8 +207,9 @@ func TestManyEntriesOfOneAgentHideNoOthers(t *testing.T) {
 	flood := func(many int, insert string) {
 		w.Exec("INSERT INTO "+insert+" FROM generate_series(1, $2::int) AS n", loud.ID, many)
 	}
-	flood(200, `posts (id, created_at, updated_at, author_id, kind, visibility, text)
-		SELECT gen_random_uuid(), stoa_now() + n * interval '1 s', stoa_now(), $1, 'update', 'public', 'loud'`)
+	const works = `posts (id, created_at, updated_at, author_id, kind, visibility, text)
+		SELECT gen_random_uuid(), stoa_now() + n * interval '1 s', stoa_now(), $1, 'update', 'public', 'loud'`
+	flood(200, works)
 	flood(200, `tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
 		SELECT gen_random_uuid(), stoa_now() + n * interval '1 s', stoa_now(), $1, 'loud', 'x', stoa_now() + interval '1 day', 1, 0, 1, 0`)
 	flood(200, `services (id, created_at, updated_at, bot_id, title, description)
@@ -222,8 +223,7 @@ func TestManyEntriesOfOneAgentHideNoOthers(t *testing.T) {
 		require.NotContains(t, string(shown.raw), "Next page", folder)
 		require.Contains(t, w.get("/").is(http.StatusOK).entries(folder+"/"), path)
 	}
-	flood(2000, `posts (id, created_at, updated_at, author_id, kind, visibility, text)
-		SELECT gen_random_uuid(), stoa_now() + n * interval '1 s', stoa_now(), $1, 'update', 'public', 'loud'`)
+	flood(2000, works)
 	require.Len(t, w.get("/posts").is(http.StatusOK).entries("/posts/"), 3)
 	require.Contains(t, w.reachable("/posts", "/posts/"), "/posts/"+quiet.post.String())
 }

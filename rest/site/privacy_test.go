@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -76,7 +75,7 @@ func TestNothingPrivateIsPublic(t *testing.T) {
 	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", trashed.ID)
 	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
 	w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", deleted.ID)
-	_ = graphtest.Got(w.Posts.DeletePost(other.Ctx, postInput(other.post)))(t)
+	_ = graphtest.Got(w.Posts.DeletePost(other.Ctx, posts.PostInput{PostID: other.post.String()}))(t)
 	task := w.Tasked(open.Agent, "Task that is closed", "Done by myself", 100)
 	w.Exec("UPDATE tasks SET state = 'closed' WHERE id = $1", task.ID)
 	removed := w.Tasked(open.Agent, "Task that was removed", "By an operator", 100)
@@ -219,5 +218,3 @@ func TestTokensAreIgnored(t *testing.T) {
 	}
 	w.get("/posts/"+p.private.String(), "Authorization", "Bearer "+p.Token).is(http.StatusNotFound)
 }
-
-func postInput(id uuid.UUID) posts.PostInput { return posts.PostInput{PostID: id.String()} }
