@@ -15,14 +15,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/lib/pq"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
@@ -65,7 +65,6 @@ type Jobs struct {
 	client *river.Client[*sql.Tx]
 	// stopped is closed when the client has stopped.
 	stopped   <-chan struct{}
-	listener  *pgxpool.Pool
 	stopTicks func(context.Context)
 }
 
@@ -80,16 +79,11 @@ func start(ctx context.Context, c Config, poll time.Duration, repeated []row) (*
 	if c.Inspector == nil {
 		c.Inspector = new(inspection.Inspector)
 	}
-	driver, listener, err := newDriver(c.DB.Direct, c.URL)
-	if err != nil {
-		return nil, err
-	}
 	config := &river.Config{
 		CompletedJobRetentionPeriod: keepCompleted,
 		// With River's own cooldown notifications are dropped, and a job waits for the next poll.
 		FetchCooldown:        river.FetchCooldownMin,
 		FetchPollInterval:    poll,
-		Hooks:                byDatabase(c.Clock),
 		JobTimeout:           jobTimeout,
 		Logger:               slog.New(riverLog{c.Logger.Handler()}),
 		Queues:               make(map[string]river.QueueConfig, len(queues)),
@@ -121,15 +115,14 @@ func start(ctx context.Context, c Config, poll time.Duration, repeated []row) (*
 			config.PeriodicJobs = append(config.PeriodicJobs, row.insertion())
 		}
 	}
-	client, err := river.NewClient(driver, config)
+	client, err := river.NewClient(driver{riverdatabasesql.New(c.DB.Direct), &listener{database: c.DB.Direct, url: c.URL}}, config)
 	if err == nil {
 		err = client.Start(context.WithoutCancel(ctx))
 	}
 	if err != nil {
-		listener.Close()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
-	return &Jobs{client: client, stopped: client.Stopped(), listener: listener, stopTicks: c.startTicks(ticks)}, nil
+	return &Jobs{client, client.Stopped(), c.startTicks(ticks)}, nil
 }
 
 // Stop takes no more jobs, waits for the running ones and cancels their context after 3 s. It returns ctx's error if ctx ends
@@ -139,7 +132,6 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	if err := j.client.Stop(ctx); err != nil {
 		return fmt.Errorf("jobs: %w", err)
 	}
-	j.listener.Close()
 	return nil
 }
 
@@ -155,38 +147,75 @@ func (j *Jobs) Healthy(context.Context) error {
 	}
 }
 
-// driver is River's driver over database/sql, which cannot listen, with the listener of its driver for pgx. So jobs are inserted
-// in the transactions of everything else and still begin at once.
+// driver is River's driver over database/sql with a listener, so that jobs are inserted in the transactions of everything else
+// and still begin at once.
 type driver struct {
 	*riverdatabasesql.Driver
-	listening *riverpgxv5.Driver
+	listener *listener
 }
 
 // SupportsListener implements riverdriver.Driver: River listens and polls.
 func (d driver) SupportsListener() bool { return true }
 
-func (d driver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
-	return d.listening.GetListener(params)
+func (d driver) GetListener(*riverdriver.GetListenenerParams) riverdriver.Listener { return d.listener }
+
+// listener gets River's notifications on a connection of its own. River calls Close and Connect by turns, and the other methods
+// between them; WaitForNotification never runs at the same time as another one.
+type listener struct {
+	database *sql.DB
+	url      string
+	schema   string
+	conn     *pq.ListenerConn
+	notices  chan *pq.Notification
 }
 
-// newDriver also returns the pool that the listener takes its one connection from; nothing is connected yet.
-func newDriver(database *sql.DB, url string) (driver, *pgxpool.Pool, error) {
-	url, err := db.ConnectionURL(url)
-	if err != nil {
-		return driver{}, nil, fmt.Errorf("jobs: %w", err)
+func (l *listener) Connect(ctx context.Context) (err error) {
+	if err = l.database.QueryRowContext(ctx, "SELECT current_schema()").Scan(&l.schema); err != nil {
+		return err
 	}
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return driver{}, nil, fmt.Errorf("jobs: %w", err)
+	l.notices = make(chan *pq.Notification, 1000) // more than arrive during one statement
+	if l.conn, err = db.Listen(l.url, l.notices); err != nil {
+		return err
 	}
-	config.MinConns, config.MaxConns = 0, 1
-	config.ConnConfig.RuntimeParams["application_name"] = "stoa jobs"
-	pool, err := pgxpool.NewWithConfig(context.Background(), config)
-	if err != nil {
-		return driver{}, nil, fmt.Errorf("jobs: %w", err)
+	if err = db.Execute(l.conn, "SET application_name = 'stoa jobs'"); err != nil {
+		_ = l.Close(ctx)
 	}
-	return driver{riverdatabasesql.New(database), riverpgxv5.New(pool)}, pool, nil
+	return err
 }
+
+func (l *listener) Close(context.Context) error {
+	_ = l.conn.Close() // it may be closed already
+	for range l.notices {
+	}
+	return nil
+}
+
+func (l *listener) Ping(context.Context) error { return db.Execute(l.conn, "") }
+
+func (l *listener) Listen(_ context.Context, topic string) error {
+	return db.Execute(l.conn, "LISTEN "+pq.QuoteIdentifier(l.schema+"."+topic))
+}
+
+func (l *listener) Unlisten(_ context.Context, topic string) error {
+	return db.Execute(l.conn, "UNLISTEN "+pq.QuoteIdentifier(l.schema+"."+topic))
+}
+
+func (l *listener) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case notice, open := <-l.notices:
+		if !open {
+			return nil, l.conn.Err()
+		}
+		return &riverdriver.Notification{Topic: strings.TrimPrefix(notice.Channel, l.schema+"."), Payload: notice.Extra}, nil
+	}
+}
+
+func (l *listener) Schema() string { return l.schema }
+
+// SetAfterConnectExec implements riverdriver.Listener for River's own tests.
+func (*listener) SetAfterConnectExec(string) {}
 
 // riverLog leaves out River's information: it counts jobs every few seconds. River derives no other handler from it.
 type riverLog struct{ slog.Handler }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
-	"github.com/riverqueue/river/rivertype"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -144,7 +143,7 @@ func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err erro
 		ctx = db.Patient(ctx)
 	}
 	began := time.Now()
-	ctx, end := tracing.Job(ctx, w.config.Tracer, job.Kind, traceOf(job.JobRow))
+	ctx, end := tracing.Job(ctx, w.config.Tracer, job.Kind, traceOf(job.Metadata))
 	outcome := metrics.Failed // also after a panic, unless it was the last attempt
 	if job.Attempt >= job.MaxAttempts {
 		outcome = metrics.Discarded
@@ -161,7 +160,7 @@ func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err erro
 
 // NewEnqueue makes the function by which domains ask for jobs, also on a process that runs none.
 func NewEnqueue(database *db.DB, clock *Clock, logger *slog.Logger) (db.Enqueue, error) {
-	config := &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger, Hooks: byDatabase(clock)}
+	config := &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger, Test: river.TestConfig{Time: insertClock{clock}}}
 	client, err := river.NewClient(riverdatabasesql.New(database.Direct), config)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
@@ -192,21 +191,18 @@ func insertOpts(ctx context.Context, queue string, job db.Job) *river.InsertOpts
 }
 
 // traceOf reads the trace that insertOpts wrote.
-func traceOf(job *rivertype.JobRow) tracing.Carried {
+func traceOf(metadata []byte) tracing.Carried {
 	var from tracing.Carried
-	if json.Unmarshal(job.Metadata, &from) != nil {
+	if json.Unmarshal(metadata, &from) != nil {
 		return tracing.Carried{} // metadata of another program
 	}
 	return from
 }
 
-// byDatabase inserts jobs at the database's time; River would take the host's.
-func byDatabase(clock *Clock) []rivertype.Hook {
-	return []rivertype.Hook{river.HookInsertBeginFunc(func(_ context.Context, job *rivertype.JobInsertParams) error {
-		if job.ScheduledAt == nil {
-			now := clock.Now().UTC()
-			job.ScheduledAt = &now
-		}
-		return nil
-	})}
+// insertClock makes River insert jobs at the database's time; it would take the host's.
+type insertClock struct{ *Clock }
+
+func (c insertClock) NowOrNil() *time.Time {
+	now := c.Now().UTC()
+	return &now
 }

@@ -91,7 +91,7 @@ func (s databaseSettings) directURL(main string) string {
 }
 
 // spreadHosts rewrites a URL with several hosts, such as postgres://stoa@a:5432,b/stoa, so that its parameters name the hosts:
-// libpq reads both forms, lib/pq and pgx only the second. A connection then goes to the first host that answers and meets
+// libpq reads both forms, lib/pq only the second. A connection then goes to the first host that answers and meets
 // target_session_attrs. Other connection strings stay unchanged.
 func spreadHosts(address string) string {
 	scheme, rest, isURL := strings.Cut(address, "://")

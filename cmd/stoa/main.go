@@ -131,7 +131,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	kongcompletion.Register(parser, kongcompletion.WithPredictors(operatorcli.Predictors()))
+	kongcompletion.Register(parser)
 	chosen, err := parser.Parse(args)
 	if err != nil {
 		see := parser.Model.Name // or the command in the line

@@ -29,12 +29,8 @@ const (
 	reconnectWait = 250 * time.Millisecond
 )
 
-var (
-	// peerTimeout bounds one statement on the connection.
-	peerTimeout = slack.Of(5 * time.Second)
-	// connectWait is the time for which a client waits for the connection before it is refused.
-	connectWait = slack.Of(2 * time.Second)
-)
+// connectWait is the time for which a client waits for the connection before it is refused.
+var connectWait = slack.Of(2 * time.Second)
 
 // Words of notices.
 const (
@@ -97,7 +93,7 @@ func (h *Hub) servePeers(ctx context.Context) error {
 		notice(process, wordHello),
 	}
 	for _, statement := range greeting {
-		if err := execute(conn, statement); err != nil {
+		if err := db.Execute(conn, statement); err != nil {
 			return err
 		}
 	}
@@ -118,24 +114,16 @@ func (h *Hub) servePeers(ctx context.Context) error {
 			return conn.Err()
 		case <-h.queue.waiting:
 			for _, statement := range h.queue.take(process) {
-				if err := execute(conn, statement); err != nil {
+				if err := db.Execute(conn, statement); err != nil {
 					return err
 				}
 			}
 		case <-check.C:
-			if err := execute(conn, ""); err != nil {
+			if err := db.Execute(conn, ""); err != nil {
 				return err
 			}
 		}
 	}
-}
-
-// execute runs a statement, and closes the connection if the statement takes too long.
-func execute(conn *pq.ListenerConn, statement string) error {
-	late := time.AfterFunc(peerTimeout, func() { _ = conn.Close() })
-	defer late.Stop()
-	_, err := conn.ExecSimpleQuery(statement)
-	return err
 }
 
 // takeSlots leases the slots of all sessions under a new number and then admits new sessions.

@@ -134,7 +134,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	return c.stopErr
 }
 
-// URL is the address of the database stoa for the role stoa, for lib/pq, pgx and libpq alike. It names the file with the password
+// URL is the address of the database stoa for the role stoa, for lib/pq and libpq alike. It names the file with the password
 // and holds no secret. It stays the same across restarts; only the owner of the data folder and root can use it.
 func (c *Cluster) URL() string {
 	host := c.folder
@@ -183,8 +183,8 @@ const (
 	tuningFile   = "tuning.conf" // the operator's own; overrides the settings that may change
 	hbaFile      = "pg_hba.conf" // who may log in
 
-	// passwordFile is in the data folder, mode 0600. It holds one line in the format of libpq's password file, which lib/pq and pgx
-	// read as well (parameter passfile), so that URL contains no secret.
+	// passwordFile is in the data folder, mode 0600. It holds one line in the format of libpq's password file, which lib/pq reads as
+	// well (parameter passfile), so that URL contains no secret.
 	passwordFile = "postgres.pgpass"
 )
 

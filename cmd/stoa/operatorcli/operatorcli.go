@@ -19,7 +19,6 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
-	"github.com/posener/complete"
 
 	"stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/terminal"
@@ -140,19 +139,6 @@ func tree() any {
 		}
 	}
 	return terminal.Tree(commands, nil)
-}
-
-// Predictors returns the values with which shells complete parameters that have choices.
-func Predictors() map[string]complete.Predictor {
-	made := make(map[string]complete.Predictor)
-	for _, c := range all() {
-		for _, p := range c.parameters {
-			if p.choices != nil {
-				made[strings.Join(p.choices, ",")] = complete.PredictSet(p.choices...)
-			}
-		}
-	}
-	return made
 }
 
 // shortNames are alternative names of commands, by topic; documents use them. positional are fields that are arguments there.

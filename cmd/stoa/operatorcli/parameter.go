@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -109,7 +110,8 @@ func (p parameter) tag() string {
 	add(p.kind() == reflect.TypeFor[[]byte](), `type:"filecontent" placeholder:"FILE"`)
 	add(p.kind() == reflect.TypeFor[*bool](), `negatable:""`)
 	add(!p.positional && p.choices != nil, `placeholder:%q`, strings.Join(p.choices, separator))
-	add(p.choices != nil, `predictor:%q`, strings.Join(p.choices, ","))
+	// Shells complete the values of an enum. A command line has none, because kong would compare the case of its values.
+	add(p.choices != nil && os.Getenv("COMP_LINE") != "", `required:"" enum:%q`, strings.Join(p.choices, ","))
 	add(p.standard != "", `default:%q`, p.standard)
 	return tag
 }

@@ -52,7 +52,7 @@ func ConnectionURL(dsn string) (string, error) {
 	})
 }
 
-// EncodeParameters encodes the query of a connection URL. libpq and pgx read a plus sign as a plus sign, not as a space.
+// EncodeParameters encodes the query of a connection URL. libpq reads a plus sign as a plus sign, not as a space.
 func EncodeParameters(query url.Values) string { return strings.ReplaceAll(query.Encode(), "+", "%20") }
 
 // withSession is ConnectionURL with the settings of the session.
@@ -96,6 +96,17 @@ func Listen(url string, notices chan<- *pq.Notification) (*pq.ListenerConn, erro
 		return nil, err
 	}
 	return pq.NewListenerConn(dsn, notices)
+}
+
+// executeTimeout bounds one statement on a connection of Listen.
+var executeTimeout = slack.Of(5 * time.Second)
+
+// Execute runs a statement without a result on a connection of Listen, and closes the connection if the statement takes too long.
+func Execute(conn *pq.ListenerConn, statement string) error {
+	late := time.AfterFunc(executeTimeout, func() { _ = conn.Close() })
+	defer late.Stop()
+	_, err := conn.ExecSimpleQuery(statement)
+	return err
 }
 
 // RequestTimeout is how long one request may wait for the database in total: for connections, statements and commits. A statement
