@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sync/errgroup"
 
 	"stoa/cmd/stoa/terminal"
@@ -45,7 +44,7 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 	if err == nil {
 		log.Info("serving", "url", p.origin(), "address", p.public.Address(), "operator_address", p.operator.Address(),
 			"operator_token", c.tokenSource(c.DataDir), "roles", c.Roles, "version", versionText())
-		notifySystemd(log, daemon.SdNotifyReady+"\nSTATUS=Serving "+p.origin())
+		notifySystemd(log, "READY=1\nSTATUS=Serving "+p.origin())
 		go p.feedWatchdog(ctx)
 		if c.Welcome || terminal.Is(os.Stderr) {
 			p.welcome(ctx, os.Stderr)
@@ -85,7 +84,7 @@ func contextUntilSignal(log *slog.Logger) context.Context {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
 		received := <-signals
-		notifySystemd(log, daemon.SdNotifyStopping+"\nSTATUS=Shutting down")
+		notifySystemd(log, "STOPPING=1\nSTATUS=Shutting down")
 		log.Info("shutting down", "signal", received.String())
 		cancel()
 		first := time.Now()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -182,7 +182,16 @@ const (
 
 // notifySystemd passes on assignments such as READY=1, one a line.
 func notifySystemd(log *slog.Logger, state string) {
-	if _, err := daemon.SdNotify(false, state); err != nil {
+	socket := os.Getenv("NOTIFY_SOCKET")
+	if socket == "" {
+		return
+	}
+	conn, err := net.Dial("unixgram", socket)
+	if err == nil {
+		_, err = conn.Write([]byte(state))
+		err = errors.Join(err, conn.Close())
+	}
+	if err != nil {
 		log.Warn("systemd was not told", "error", err)
 	}
 }
@@ -215,18 +224,20 @@ func every(ctx context.Context, interval time.Duration, do func()) {
 // feedWatchdog notifies systemd twice in each of its intervals while the process works, until ctx ends. It does nothing if the
 // unit has no watchdog.
 func (p *process) feedWatchdog(ctx context.Context) {
-	interval, err := daemon.SdWatchdogEnabled(false)
-	if err != nil {
-		p.log.Warn("the watchdog's interval is not understood", "error", err)
+	set, pid := os.Getenv("WATCHDOG_USEC"), os.Getenv("WATCHDOG_PID")
+	if set == "" || pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		return
 	}
-	if interval == 0 {
+	interval, err := time.ParseDuration(set + "us")
+	if err != nil || interval <= 0 {
+		p.log.Warn("the watchdog's interval is not understood", "interval", set)
 		return
 	}
 	every(ctx, interval/2, func() {
 		if err := p.works(ctx, interval/2); err != nil {
 			p.log.Error("the watchdog is not told that this process works", "error", err)
 		} else {
-			notifySystemd(p.log, daemon.SdNotifyWatchdog)
+			notifySystemd(p.log, "WATCHDOG=1")
 		}
 	})
 }
