@@ -29,7 +29,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/uuid"
-	"github.com/hashicorp/go-multierror"
 	"stoa/ent/relay"
 )
 
@@ -189,7 +188,7 @@ func (c *Client) newNodeOpts(opts []NodeOption) *nodeOptions {
 func (c *Client) Noder(ctx context.Context, id uuid.UUID, opts ...NodeOption) (_ Noder, err error) {
 	defer func() {
 		if IsNotFound(err) {
-			err = multierror.Append(err, relay.ErrNodeNotFound(id))
+			err = relay.Append(err, relay.ErrNodeNotFound(id))
 		}
 	}()
 	table, err := c.newNodeOpts(opts).nodeType(ctx, id)
@@ -446,7 +445,7 @@ func (c *Client) Noders(ctx context.Context, ids []uuid.UUID, opts ...NodeOption
 			}
 			errors[i] = relay.ErrNodeNotFound(id)
 		} else if IsNotFound(errors[i]) {
-			errors[i] = multierror.Append(errors[i], relay.ErrNodeNotFound(id))
+			errors[i] = relay.Append(errors[i], relay.ErrNodeNotFound(id))
 		}
 		ctx := graphql.WithPathContext(ctx,
 			graphql.NewPathWithIndex(i),

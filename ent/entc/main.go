@@ -42,7 +42,11 @@ func main() {
 	}
 }
 
-// withoutEntgql makes the generated code import stoa/ent/relay instead of entgql.
+// ofRelay replaces the libraries of generated code by stoa/ent/relay.
+var ofRelay = strings.NewReplacer(`"entgo.io/contrib/entgql"`, `"stoa/ent/relay"`, "entgql.", "relay.",
+	"\t\"github.com/hashicorp/go-multierror\"\n", "", "multierror.", "relay.")
+
+// withoutEntgql makes the generated code import stoa/ent/relay instead of entgql and of go-multierror.
 func withoutEntgql(next gen.Generator) gen.Generator {
 	return gen.GenerateFunc(func(g *gen.Graph) error {
 		if err := next.Generate(g); err != nil {
@@ -57,8 +61,7 @@ func withoutEntgql(next gen.Generator) gen.Generator {
 			if err != nil {
 				return err
 			}
-			text = bytes.Replace(text, []byte(`"entgo.io/contrib/entgql"`), []byte(`"stoa/ent/relay"`), 1)
-			text = bytes.ReplaceAll(text, []byte("entgql."), []byte("relay."))
+			text = []byte(ofRelay.Replace(string(text)))
 			if strings.HasSuffix(file, "gql_where_input.go") {
 				text, err = withoutOtherFilters(text)
 			} else {

@@ -7,6 +7,8 @@ package relay
 
 import (
 	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -16,7 +18,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vmihailenco/msgpack/v5"
 )
 
 // PageInfo reports whether a connection has rows before and after a page.
@@ -29,13 +30,13 @@ type PageInfo[T any] struct {
 
 // Cursor is the position of a row in a connection: its id, and a list of its values in the columns of the order.
 type Cursor[T any] struct {
-	ID    T   `msgpack:"i"`
-	Value any `msgpack:"v,omitempty"`
+	ID    T   `json:"i"`
+	Value any `json:"v,omitempty"`
 }
 
 // MarshalGQL writes the cursor as a text that only UnmarshalGQL reads.
 func (c Cursor[T]) MarshalGQL(w io.Writer) {
-	packed, err := msgpack.Marshal(c)
+	packed, err := json.Marshal(c)
 	if err != nil {
 		panic(err) // the values are columns of ent's types
 	}
@@ -48,8 +49,9 @@ func (c *Cursor[T]) UnmarshalGQL(sent any) error {
 	if !ok {
 		return fmt.Errorf("a cursor is a string, not %T", sent)
 	}
-	packed := base64.NewDecoder(base64.RawStdEncoding, strings.NewReader(text))
-	if err := msgpack.NewDecoder(packed).Decode(c); err != nil {
+	packed := json.NewDecoder(base64.NewDecoder(base64.RawStdEncoding, strings.NewReader(text)))
+	packed.UseNumber() // PostgreSQL reads numbers and times as texts
+	if err := packed.Decode(c); err != nil {
 		return fmt.Errorf("this is no cursor: %w", err)
 	}
 	return nil
@@ -61,6 +63,9 @@ func ErrNodeNotFound(id any) *gqlerror.Error {
 	errcode.Set(err, "NOT_FOUND")
 	return err
 }
+
+// Append joins two errors. It replaces go-multierror.
+func Append(err, more error) error { return errors.Join(err, more) }
 
 // OrderDirection is the direction in which a list is ordered by a column.
 type OrderDirection string

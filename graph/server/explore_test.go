@@ -54,11 +54,9 @@ func TestACursorOfAnotherOrderIsRefused(t *testing.T) {
 	const more = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: HANDLE}, {field: CREATED_AT}]) { edges { node { id } } } }`
 	s.ask(operatorToken, more, vars{"c": cursor}).fault(200, fault.InvalidPagination)
 	const same = `query ($c: Cursor) { bots(after: $c, orderBy: [{field: HANDLE}]) { edges { node { id } } } }`
-	for _, text := range []string{"a\x00", "a\xff"} { // no handle ever was one of them
-		var forged strings.Builder
-		ent.Cursor{ID: uuid.Must(uuid.NewV7()), Value: []any{text}}.MarshalGQL(&forged)
-		s.ask(operatorToken, same, vars{"c": strings.Trim(forged.String(), `"`)}).fault(200, fault.InvalidPagination)
-	}
+	var forged strings.Builder
+	ent.Cursor{ID: uuid.Must(uuid.NewV7()), Value: []any{"a\x00"}}.MarshalGQL(&forged) // no handle ever was this one
+	s.ask(operatorToken, same, vars{"c": strings.Trim(forged.String(), `"`)}).fault(200, fault.InvalidPagination)
 }
 
 func TestFiltersNarrow(t *testing.T) {
