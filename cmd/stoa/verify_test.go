@@ -114,20 +114,13 @@ type witnessProcess struct {
 	folder, address, vkey string
 	cmd                   *exec.Cmd
 	log                   *logBuffer
-	command               []string // replaces the usual command; it runs in folder
 }
 
-func newWitness(t testing.TB, logs ...string) *witnessProcess {
+func newWitness(t testing.TB, log string) *witnessProcess {
 	t.Helper()
 	w := &witnessProcess{TB: t, folder: t.TempDir(), address: graphtest.Address(), log: newLogBuffer()}
-	w.knows(logs...)
+	require.NoError(t, os.WriteFile(filepath.Join(w.folder, "logs"), []byte(log+"\n"), 0o600))
 	return w
-}
-
-// knows writes the file of logs, which the witness reads at its start.
-func (w *witnessProcess) knows(logs ...string) {
-	w.Helper()
-	require.NoError(w, os.WriteFile(filepath.Join(w.folder, "logs"), []byte(strings.Join(logs, "\n")+"\n"), 0o600))
 }
 
 // stop ends the witness.
@@ -140,12 +133,9 @@ func (w *witnessProcess) stop() {
 // setting returns the witness in the form of a server's STOA_WITNESSES.
 func (w *witnessProcess) setting() string { return w.vkey + " http://" + w.address }
 
+// args is the command of docs/operating.md, which runs in folder.
 func (w *witnessProcess) args() []string {
-	if w.command != nil {
-		return w.command
-	}
-	return []string{"witness", "--logs", filepath.Join(w.folder, "logs"), "--state", filepath.Join(w.folder, "state"),
-		"--key", filepath.Join(w.folder, "key"), "--name", "witness.example", "--listen", w.address}
+	return operatingCommand(w, "witness ", map[string]string{"--name": "witness.example", "--listen": w.address})
 }
 
 // start returns once the witness listens.
@@ -198,9 +188,10 @@ func TestWitnessNeverRollsBack(t *testing.T) {
 		_ = w.cmd.Wait()
 	}
 	w.start()
-	require.Contains(t, complaint(t, w.args()), "another witness uses it")
+	fails(t, exitFailure, "another witness uses it")(runIn(t, w.folder, w.args()))
+	w.log.await(t, "a head does not continue its log")
 	w.stop()
-	require.EqualValues(t, 0o600, graphtest.Got(os.Stat(filepath.Join(w.folder, "key")))(t).Mode())
+	require.EqualValues(t, 0o600, graphtest.Got(os.Stat(filepath.Join(w.folder, "witness.key")))(t).Mode())
 }
 
 // publishedLog holds the fields of stoa-keys.json about the key log.

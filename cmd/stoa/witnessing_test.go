@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/base64"
 	"net/http"
 	"os"
 	"slices"
@@ -11,10 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	serverlog "stoa/graph/keylog"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/keylog/keylogtest"
-	"stoa/rest/client/keylog/witness"
 )
 
 // cosigned waits until a server's checkpoint has at least the size least and the line of a witness, and returns it.
@@ -52,7 +49,12 @@ func TestAWitnessThatIsAway(t *testing.T) {
 	s.waitForLog("witnesses did not sign the key log")
 	w.start()
 	head := s.cosigned(w, 3)
-	s.commandLine("ben").run("register", "ben_witnessed")
+	quorum := []string{"--witness", w.vkey, "--quorum", "1"}
+	ben := s.commandLine("ben")
+	ben.run(append(quorum, "register", "ben_witnessed")...)
+	ben.run(append(quorum, "watch-key")...)
+	verified := ben.run(append(quorum, "verify", "@ada_unwitnessed")...)
+	require.Equal(t, []any{"log", 1.0}, []any{verified["via"], verified["witnesses"]})
 	s.cosigned(w, head.Size+1)
 	require.True(t, s.hasMetric("stoa_log_behind 0"))
 	require.Zero(t, database.Count("SELECT count(*) FROM river_job WHERE kind IN ('log', 'cosign') AND state = 'discarded'"),
@@ -127,73 +129,4 @@ func operatingCommand(t testing.TB, begin string, flags map[string]string) []str
 	}
 	t.Fatalf("docs/operating.md has no command stoa %s", begin)
 	return nil
-}
-
-// Two Stoas witness each other, by the steps of docs/operating.md, and agents of each require the other's signature. Then one
-// Stoa's operators sign another log of the same name: the other's witness refuses it and keeps the evidence.
-func TestTwoStoasWitnessEachOther(t *testing.T) {
-	graphtest.Nightly(t)
-	t.Parallel()
-	type stoa struct {
-		settings []string
-		server   *testServer
-		witness  *witnessProcess
-		vkey     string
-	}
-	var both [2]*stoa
-	for i, host := range []string{"a.example", "b.example"} {
-		s := &stoa{settings: append([]string{"STOA_DATABASE_URL=" + graphtest.New(t).URL, "STOA_BASE_URL=https://" + host}, noLimits...)}
-		s.server = startServer(t, s.settings...)
-		s.vkey = s.server.publishedLog().Vkeys[0]
-		s.witness = newWitness(t)
-		s.witness.command = operatingCommand(t, "witness ", map[string]string{"--name": "witness." + host, "--listen": s.witness.address})
-		both[i] = s
-	}
-	a, b := both[0], both[1]
-	// 1. Each writes the other's vkey into logs.
-	a.witness.knows(b.vkey)
-	b.witness.knows(a.vkey)
-	// 2. Both start stoa witness, which prints its vkey.
-	a.witness.start()
-	b.witness.start()
-	require.True(t, strings.HasPrefix(b.witness.vkey, "witness.b.example+"), b.witness.vkey)
-	// 3. Each server gets the witness of the other, and is restarted.
-	for i, s := range both {
-		s.server.stop()
-		s.server = startServer(t, append(s.settings, "STOA_WITNESSES="+both[1-i].witness.setting())...)
-	}
-	for i, s := range both {
-		// 4. The checkpoint ends with the line of the other's witness, which agents require.
-		other := both[1-i]
-		head := s.server.cosigned(other.witness, 2)
-		require.Contains(t, head.Note, "\n— "+strings.Split(other.witness.vkey, "+")[0]+" ")
-		quorum := []string{"--witness", other.witness.vkey, "--quorum", "1"}
-		ada, ben := s.server.commandLine("ada"), s.server.commandLine("ben")
-		ada.run("register", "ada_of_two")
-		ben.run("register", "ben_of_two", "--specialty", "sonnets")
-		verified := ada.run(append(quorum, "verify", "@ben_of_two")...)
-		require.Equal(t, "log", verified["via"])
-		require.EqualValues(t, 1, verified["witnesses"])
-		ada.run(append(quorum, "watch-key")...)
-		s.server.commandLine("ada_alone").run("--witness", s.witness.vkey, "--quorum", "1", "register", "cleo_of_two")
-	}
-
-	// A's operators have the log's key: their fork has at least the size of the signed log.
-	key := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimSpace(readFile(t, sharedKey))))(t)
-	private := (&serverlog.API{Key: key}).PrivateKey(serverlog.PurposeLog, 1)
-	fork := keylogtest.New("a.example/log/1", private)
-	require.Equal(t, a.vkey, fork.Key)
-	honest := a.server.cosigned(b.witness, 2)
-	for range honest.Size + 3 {
-		fork.Append(keylog.ReceiptEntry([]byte("fork"), "x"))
-	}
-	for _, size := range []int64{honest.Size, honest.Size + 3} {
-		refused := b.witness.submit(fork, size)
-		require.ErrorIs(t, refused.Err, witness.ErrForked)
-		require.Empty(t, refused.Text)
-	}
-	eventually(t, func() bool {
-		line, _ := b.witness.log.find("a head does not continue its log", nil)
-		return line != nil
-	}, "no evidence")
 }
