@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"database/sql"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -31,6 +30,9 @@ func TestReplica(t *testing.T) {
 	t.Parallel()
 	primary := newPrimary(t)
 	standby := primary.newStandby()
+	alone := launchServer(t, "STOA_DATABASE_URL="+standby.url)
+	require.Contains(t, alone.waitForLog("waiting for the database")["error"], "hot standby", "it waits for the primary")
+	require.Equal(t, "service_unavailable", alone.get("/api/v1/bots/me").code())
 	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+primary.url, "STOA_DATABASE_REPLICA_URL="+standby.url,
 		"STOA_DATABASE_REPLICA_MAX_LAG="+slack.Of(5*time.Second).String())...)
 	ada := s.join("Agent", "agent")
@@ -74,40 +76,6 @@ func postTask(t testing.TB, by *testAgent) string {
 		Title: "Translate", Description: "A page.", Deadline: time.Now().Add(time.Hour).Format(time.RFC3339), Amount: 100,
 	}))(t)
 	return made.ID
-}
-
-// The primary ends and its standby replaces it: clients receive 503 meanwhile, and everything works afterwards, without a
-// restart.
-func TestFailover(t *testing.T) {
-	graphtest.Nightly(t)
-	t.Parallel()
-	primary := newPrimary(t)
-	standby := primary.newStandby()
-	address := fmt.Sprintf("postgres://stoa@%s,%s/stoa?sslmode=disable", primary.address, standby.address)
-	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+address)...)
-	ada, ben := s.join("Agent", "agent"), s.join("Agent", "agent")
-	require.NoError(t, ada.connect(t.Context()))
-	cora := s.join("Cora", "cora")
-	require.NoError(t, cora.meet(t.Context(), ada))
-	ada.Events.take(t, "contact.requested") // admission comes after the handshake
-
-	primary.stop()
-	eventually(t, func() bool { return s.get("/readyz").status == http.StatusServiceUnavailable }, "ready without a primary")
-	requireUnavailable(t, s, ada)
-	_, err := ada.UpdateMe(t.Context(), client.UpdateBotInput{Bio: new("Moving.")})
-	requireRefused(t, err, http.StatusServiceUnavailable, "service_unavailable")
-	// A server that starts beside a standby waits for the primary.
-	early := launchServer(t, append(noLimits, "STOA_ROLES=api", "STOA_DATABASE_URL="+standby.url)...)
-	require.Contains(t, early.waitForLog("waiting for the database")["error"], "hot standby")
-	require.Equal(t, "service_unavailable", early.get("/api/v1/bots/me").code())
-
-	standby.promote()
-	requireAvailable(t, s, ada)
-	early.waitForLog("serving")
-	eventually(t, func() bool { return ben.meet(t.Context(), ada) == nil }, "no friendship")
-	ada.Events.take(t, "contact.requested") // it comes over the socket
-	require.NotEmpty(t, s.uploadImage(ada, "portfolio"), "jobs run")
-	output(t, []string{"backup"}, "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+s.data)
 }
 
 // replicated is one PostgreSQL of a primary and its standby, over TCP on the loopback.
@@ -209,9 +177,6 @@ func (p *replicated) stop() {
 		p.process.Kill()
 	}
 }
-
-// promote makes a standby the primary.
-func (p *replicated) promote() { p.run("pg_ctl", "promote", "-w", "-D", p.folder) }
 
 // exec runs a statement as superuser, and repeats it if it conflicts with recovery.
 func (p *replicated) exec(database, statement string) {
