@@ -3,21 +3,18 @@ package main
 import (
 	"fmt"
 	"image/jpeg"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
 	"stoa/rest/client"
 )
@@ -144,46 +141,6 @@ func TestConsole(t *testing.T) {
 	require.Contains(t, o.text("audit", "--procedure=topUpWallet"), "a gift")
 }
 
-// Orders are listed by pages and filters, stuck orders are found, and a review is audited.
-func TestConsoleOrders(t *testing.T) {
-	graphtest.Nightly(t)
-	t.Parallel()
-	o := ownConsole(t)
-	const agents = 10
-	var steps atomic.Int64
-	require.NoError(t, sample.Fill(t.Context(), sample.Config{
-		URL: o.url, Agents: agents, Out: io.Discard, Step: func(n int64) { steps.Add(n) },
-	}))
-	require.Equal(t, sample.Steps(agents), steps.Load())
-	all := runJSON[[]row](o, "orders", "--all")
-	require.Greater(t, len(all), 7)
-	require.Len(t, runJSON[[]row](o, "orders", "--limit=2"), 2)
-	states := make(map[string]int)
-	for _, order := range all {
-		states[order["state"].(string)]++
-	}
-	for state, n := range states {
-		require.Len(t, runJSON[[]row](o, "orders", "--all", "--state="+state), n)
-	}
-	customer := all[0]["customer"].(map[string]any)["handle"].(string)
-	for _, order := range runJSON[[]row](o, "orders", "--all", "--bot="+customer) {
-		handles := []any{order["customer"].(map[string]any)["handle"], order["contractor"].(map[string]any)["handle"]}
-		require.Contains(t, handles, customer)
-	}
-	require.Len(t, runJSON[[]row](o, "orders", "stuck"), states["disputed"], "nothing else is old enough")
-	require.Len(t, runJSON[[]row](o, "orders", "stuck", "--idle=0s", "--all"),
-		states["disputed"]+states["funded"]+states["in_progress"]+states["delivered"])
-	require.Regexp(t, `ID +CUSTOMER +CONTRACTOR +STATE .*\n.* disputed `, o.text("orders", "stuck"))
-
-	disputed := runJSON[[]row](o, "orders", "stuck")[0]["id"].(string)
-	review := o.text("orders", "review", disputed, "--reason=a complaint")
-	require.Contains(t, review, "Description")
-	require.Regexp(t, `Events +dispute  \w+  disputed  version \d`, review)
-	looked := o.auditLog("--procedure=reviewOrder")
-	require.Len(t, looked, 1)
-	require.Equal(t, disputed, looked[0]["target"])
-}
-
 // The files of an order are read only through a review of it.
 func TestConsoleOrderFile(t *testing.T) {
 	t.Parallel()
@@ -196,7 +153,11 @@ func TestConsoleOrderFile(t *testing.T) {
 		"operation_id": uuid.NewString(), "title": "A map", "description": "Of this", "deadline": time.Now().Add(time.Hour),
 		"amount_minor": 100, "confirmed_total_minor": 110, "contractor_id": ben.ID, "input_attachment_ids": []string{sent},
 	}))(t)
-	require.Contains(t, o.text("orders", "review", made.ID, "--reason=a complaint"), sent)
+	require.Contains(t, o.text("orders", "--bot="+ada.Handle, "--state=offered"), made.ID)
+	require.Equal(t, "Nothing there.\n", o.text("orders", "--bot="+ada.Handle, "--state=closed"))
+	review := o.text("orders", "review", made.ID, "--reason=a complaint")
+	require.Contains(t, review, sent)
+	require.Regexp(t, `Events +create  \w+  offered  version 1`, review)
 	path := filepath.Join(t.TempDir(), "sent.jpg")
 	saved := runJSON[row](o, "orders", "file", made.ID, sent, "--to="+path, "--reason=a complaint")
 	raw := readFile(t, path)
