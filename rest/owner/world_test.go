@@ -120,10 +120,10 @@ var (
 	linkLine = regexp.MustCompile(`(?m)^http://[^/]+(/owner/(?:confirm|restore|export|erase|keep)/[0-9a-f-]{36}/([A-Za-z0-9_-]{43}))\r?$`)
 )
 
-// lastMail reads the newest mail to an address.
-func (w *world) lastMail(to string) (l letter) {
+// lastMail reads the newest mail to ada.
+func (w *world) lastMail() (l letter) {
 	w.t.Helper()
-	mails := w.Mails(to)
+	mails := w.Mails(ada)
 	require.NotEmpty(w.t, mails)
 	text := mails[len(mails)-1].Text
 	if code := codeLine.FindStringSubmatch(text); code != nil {
@@ -151,7 +151,7 @@ func (w *world) apply(handle string) (applicant, letter) {
 		Email: graphtest.Ptr(ada), Handle: &a.handle, EncryptionPublicKey: &a.key,
 	}))(w.t)
 	a.challenge = asked.ChallengeID
-	return a, w.lastMail(ada)
+	return a, w.lastMail()
 }
 
 // verify sends the code of a mail.
@@ -196,7 +196,7 @@ func (w *world) wish(page string) string {
 	w.get(page).status(http.StatusOK)
 	require.Less(w.t, w.post(page, url.Values{"handle": {"echo"}, "email": {ada}}).code, 300)
 	w.work()
-	return w.lastMail(ada).path
+	return w.lastMail().path
 }
 
 // send makes a request and reads the answer, which newPage checks.
