@@ -1,9 +1,6 @@
 package rest_test
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -145,8 +142,7 @@ func (l *keyLog) consist(old tlog.Tree) {
 	require.NoError(l.t, tlog.CheckTree(hashes(l.t, lines), head.N, head.Hash, old.N, old.Hash))
 }
 
-// An independent tool rebuilds the log from its tiles, finds each agent's entry at the index on its card, and proves entries and
-// heads.
+// An independent tool rebuilds the log from its tiles, and proves entries and heads.
 func TestTheKeyLogByItsTiles(t *testing.T) {
 	t.Parallel()
 	l, agents := newKeyLog(t, 3)
@@ -176,26 +172,13 @@ func TestTheKeyLogByItsTiles(t *testing.T) {
 	empty := l.send("GET", "/log/1/consistency?old=0", "", nil).ok(200)
 	require.Empty(t, empty["hashes"])
 
-	host, _, _ := strings.Cut(l.origin, "/log/")
-	opened := func(card object) {
-		at := card["key_log"].(object)
-		salt := graphtest.Got(base64.StdEncoding.DecodeString(at["salt"].(string)))(t)
-		label := sha256.Sum256([]byte("stoa log handle 1\n" + host + "\n" + card["handle"].(string)))
-		commitment := sha256.Sum256(fmt.Appendf(nil, "stoa log agent 1\n%s%s\n%s\n%s\n%s\n",
-			salt, card["id"], card["handle"], card["encryption_public_key"], card["created_at"]))
-		require.Equal(t, bytes.Join([][]byte{{1}, label[:], commitment[:]}, nil), entries[int(at["index"].(float64))])
-	}
-	for _, agent := range agents[:4] {
-		own := l.get(agent, "/bots/me").ok(200)["bot"].(object)
-		opened(own)
+	// Each card has the opening of its entry, whose form graph/keylog proves; a change of the profile keeps it.
+	for i, agent := range agents[:3] {
+		own := l.get(agent, "/bots/me").has(200, object{"bot": object{"key_log": object{"index": 2 + i}}})["bot"].(object)
 		l.patch(agent, "/bots/me", `{"bio":"I count.","profile_public":true}`).has(200, object{"bot": object{"key_log": own["key_log"]}})
-		card := l.get(agents[9], "/bots/"+agent.ID.String()).has(200, object{"bot": object{"key_log": own["key_log"]}})
-		opened(card["bot"].(object))
-	}
-	listed := l.get(agents[9], "/bots").ok(200)["bots"].([]any)
-	require.Len(t, listed, 20)
-	for _, card := range listed {
-		opened(card.(object))
+		l.get(agents[9], "/bots/"+agent.ID.String()).has(200, object{"bot": object{"key_log": own["key_log"]}})
+		listed := l.get(agents[9], "/bots?handle="+own["handle"].(string)).ok(200)
+		contains(t, first(listed, "bots"), object{"key_log": own["key_log"]})
 	}
 	l.get(l.Agent(), "/bots/me").has(200, object{"bot": object{"key_log": object{"index": nil, "salt": nil}}})
 }
