@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
 
@@ -104,19 +103,6 @@ func TestLeavesAreAppendOnly(t *testing.T) {
 	} {
 		require.ErrorContains(t, graphtest.Err(w.DB.SQL.ExecContext(t.Context(), change)), "append-only", change)
 	}
-}
-
-// An entry that is queued whole is appended unchanged, with its opening.
-func TestOtherEntriesAreAppended(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	receipt, salt := uuid.New(), bytes.Repeat([]byte{7}, 16)
-	w.Exec("INSERT INTO log_queue (type, label, commitment, subject_id, salt) VALUES (3, $1, $2, $3, $4)",
-		make([]byte, 32), digest("receipt"), receipt, salt)
-	w.sequence()
-	entries := w.read(1).entries
-	require.Equal(t, string(append(append([]byte{3}, make([]byte, 32)...), digest("receipt")...)), string(entries[2]))
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM log_openings WHERE subject_id = $1 AND index = 2 AND salt = $2", receipt, salt))
 }
 
 // A new key becomes the first once its entry is in the log; the previous key signs beside it for 30 days.

@@ -131,25 +131,3 @@ func rootOf(t *testing.T, entries [][]byte) tlog.Hash {
 	}
 	return graphtest.Got(tlog.TreeHash(int64(len(entries)), reader))(t)
 }
-
-// The cost of a registration with and without the key log: the only difference is the queue row that a trigger inserts. wal-B/op
-// counts the bytes that PostgreSQL writes for it, which a busy machine does not change.
-func BenchmarkRegister(b *testing.B) {
-	for name, trigger := range map[string]string{"log": "ENABLE", "none": "DISABLE"} {
-		b.Run(name, func(b *testing.B) {
-			w := graphtest.New(b)
-			w.Exec("ALTER TABLE bots " + trigger + " TRIGGER bots_key_log")
-			for range 100 { // pages are written whole at their first change
-				w.Agent()
-			}
-			before := w.Count("SELECT pg_current_wal_insert_lsn() - '0/0'")
-			agents := 0
-			for b.Loop() {
-				w.Agent()
-				agents++
-			}
-			b.ReportMetric(float64(w.Count("SELECT pg_current_wal_insert_lsn() - '0/0'")-before)/float64(agents), "wal-B/op")
-			require.Equal(b, trigger == "ENABLE", w.Count("SELECT count(*) FROM log_queue") > 0)
-		})
-	}
-}
