@@ -105,15 +105,3 @@ func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "SHA256:Zmh6rfhivXdsj8GLjp+OIAiXFIVu4jOzkCpZHQ1fKSU", Fingerprint(make([]byte, 32)))
 }
-
-func FuzzParseKey(f *testing.F) {
-	f.Add("CQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
-	f.Add("")
-	f.Fuzz(func(t *testing.T, s string) {
-		key, err := ParseKey(s)
-		if err == nil {
-			require.Len(t, s, 44)
-			require.Equal(t, s, base64.StdEncoding.EncodeToString(key))
-		}
-	})
-}
