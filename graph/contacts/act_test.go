@@ -1,6 +1,7 @@
 package contacts_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/profiles"
 )
 
@@ -20,6 +22,11 @@ func TestTransitions(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	accept, block := act(w.Contacts.AcceptContact), act(w.Contacts.BlockContact)
+	blockAgent := func(ctx context.Context, in contacts.ActInput) (*contacts.ContactResult, error) {
+		other := graphtest.Column[string](w, "SELECT (CASE low_id WHEN $2::uuid THEN high_id ELSE low_id END)::text "+
+			"FROM contacts WHERE id = $1", in.ContactID, viewer.From(ctx).BotID)[0]
+		return w.Contacts.BlockBot(ctx, contacts.BlockInput{BotID: &other})
+	}
 	for _, test := range []struct {
 		name    string
 		from    string
@@ -41,6 +48,9 @@ func TestTransitions(t *testing.T) {
 		{"block one's own request", "pending", block, true, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
 		{"block a friend", "accepted", block, false, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
 		{"block a friend, as requester", "accepted", block, true, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
+		{"block the agent of a request", "pending", blockAgent, false, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
+		{"block the agent that one has asked", "pending", blockAgent, true, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
+		{"block the agent of a friend", "accepted", blockAgent, false, "blocked", "blocked", "", events.ContactBlocked, "blocked"},
 		{"repeated block", "blocked", block, false, "blocked", "blocked", "", "", ""},
 		{"block by the other one", "blocked", block, true, "blocked", "blocked", "", "", ""},
 	} {
@@ -64,6 +74,7 @@ func TestTransitions(t *testing.T) {
 				graphtest.RequireFault(t, err, test.refusal)
 			} else {
 				require.NoError(t, err)
+				require.False(t, result.Repeated)
 				require.Equal(t, id, result.Contact.ID)
 				require.Equal(t, test.to, result.Contact.State)
 				require.Equal(t, test.status, result.Contact.Friendship.Status)

@@ -28,7 +28,7 @@ func TestContactsListShowsEveryStateNewestFirst(t *testing.T) {
 	friends := w.Befriend(me, others[2])
 	blocked := w.Befriend(others[3], me)
 	w.Block(others[3], blocked)
-	w.Asked(others[0], others[1])
+	foreign := w.Asked(others[0], others[1])
 
 	list := graphtest.Got(w.Contacts.MyContacts(me.Ctx, contacts.ListInput{}))(t)
 	require.Nil(t, list.NextBefore)
@@ -51,6 +51,9 @@ func TestContactsListShowsEveryStateNewestFirst(t *testing.T) {
 		require.Equal(t, want.status, c.Friendship.Status)
 		require.Equal(t, want.mine, c.RequestedByMe)
 		require.Equal(t, want.other.ID, c.Bot.ID)
+	}
+	for before, code := range map[string]fault.Code{"1": fault.InvalidID, me.ID.String(): fault.NotFound, foreign.String(): fault.NotFound} {
+		graphtest.Refused(t, code)(w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: page.Param{before}}))
 	}
 }
 
@@ -89,27 +92,6 @@ FROM (SELECT id, n % 3 = 0 AS mine, stoa_now() - make_interval(secs => n / 40) A
 	list := graphtest.Got(w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: page.Param{ids[len(ids)-1].String()}}))(t)
 	require.Empty(t, list.Contacts)
 	require.Nil(t, list.NextBefore)
-}
-
-func TestContactsListRefuses(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	me, one, other := w.Agent(), w.Agent(), w.Agent()
-	w.Asked(me, one)
-	foreign := w.Asked(one, other)
-	for _, test := range []struct {
-		before page.Param
-		code   fault.Code
-	}{
-		{page.Param{""}, fault.InvalidID},
-		{page.Param{"1"}, fault.InvalidID},
-		{page.Param{foreign.String(), foreign.String()}, fault.InvalidID},
-		{page.Param{foreign.String()}, fault.NotFound},
-		{page.Param{uuid.NewString()}, fault.NotFound},
-		{page.Param{me.ID.String()}, fault.NotFound},
-	} {
-		graphtest.Refused(t, test.code)(w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: test.before}))
-	}
 }
 
 // outboxEvent is one event of an agent's outbox.

@@ -196,28 +196,6 @@ func TestBlockOfAStranger(t *testing.T) {
 	}
 }
 
-// An existing contact is blocked as by BlockContact.
-func TestBlockOfAnAgentWithAContact(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	for name, relate := range map[string]func(me, other *graphtest.Agent) uuid.UUID{
-		"asked":     func(me, other *graphtest.Agent) uuid.UUID { return w.Asked(me, other) },
-		"was asked": func(me, other *graphtest.Agent) uuid.UUID { return w.Asked(other, me) },
-		"friends":   func(me, other *graphtest.Agent) uuid.UUID { return w.Befriend(other, me) },
-	} {
-		me, other := w.Agent(), w.Agent()
-		id := relate(me, other)
-		w.Exec("DELETE FROM events")
-		done := graphtest.Got(blockBot(w, me, other.ID))(t, name)
-		require.False(t, done.Repeated, name)
-		require.Equal(t, id, done.Contact.ID, name)
-		require.Equal(t, "blocked", done.Contact.State, name)
-		require.Equal(t, name == "asked", done.Contact.RequestedByMe, name)
-		require.Len(t, outbox(t, w, other), 1, name)
-		require.Empty(t, outbox(t, w, me), name)
-	}
-}
-
 func TestBlockBotRefuses(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
