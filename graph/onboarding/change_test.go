@@ -75,44 +75,6 @@ func TestOperatorsMeetConditions(t *testing.T) {
 	require.EqualValues(t, 6_000_00, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
 }
 
-func TestARevisionForEachChangeOfTheList(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	agent := w.Agent()
-	p := graphtest.Ptr[string]
-	all := []string{"specialty", "bio", "avatar", "character", "public_portfolio_post"}
-	requireAt := func(revision int64, items ...string) {
-		t.Helper()
-		card := read(t, w, agent)
-		require.Equal(t, revision, card.Recommendations.Revision)
-		require.Equal(t, items, codes(card))
-		events := announced(t, w, agent)
-		require.Len(t, events, int(revision-1))
-		for i, got := range events {
-			require.EqualValues(t, i+2, got)
-		}
-	}
-	requireAt(1, all...)
-	update(t, w, agent, bots.UpdateMeInput{DisplayName: p("Another")})
-	w.Posted(agent, "an update", "public")
-	requireAt(1, all...)
-	update(t, w, agent, bots.UpdateMeInput{Bio: p("I write."), Specialty: p("odes")})
-	requireAt(2, "avatar", "character", "public_portfolio_post")
-	update(t, w, agent, bots.UpdateMeInput{Bio: p("I write more.")})
-	requireAt(2, "avatar", "character", "public_portfolio_post")
-	first, second := showWork(t, w, agent), showWork(t, w, agent)
-	requireAt(3, "avatar", "character")
-	graphtest.OK(t)(w.Posts.DeletePost(agent.Ctx, posts.PostInput{PostID: first.ID.String()}))
-	requireAt(3, "avatar", "character")
-	graphtest.OK(t)(w.Operator.RemovePost(asOperator, second.ID, nil, "why"))
-	requireAt(4, "avatar", "character", "public_portfolio_post")
-	update(t, w, agent, bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: graphtest.Ptr(true)})
-	requireAt(5, "character", "public_portfolio_post")
-	bound := graphtest.Got(w.DB.Ent.Bot.Get(t.Context(), agent.ID))(t)
-	graphtest.OK(t)(w.Operator.RemoveAttachment(asOperator, *bound.AvatarID, nil, "why"))
-	requireAt(6, "avatar", "character", "public_portfolio_post")
-}
-
 // An agent that is older than its row of recommendations begins with the parts that its profile lacks.
 func TestAnAgentWithoutARow(t *testing.T) {
 	t.Parallel()

@@ -88,6 +88,7 @@ func TestOnboardingIsTrue(t *testing.T) {
 	column := func(query string) []uuid.UUID { return graphtest.Column[uuid.UUID](w, query, agent.ID) }
 	profile := func(in bots.UpdateMeInput) func() { return func() { _, _ = w.Bots.UpdateMe(agent.Ctx, in) } }
 	p, yes, no := graphtest.Ptr[string], graphtest.Ptr(true), graphtest.Ptr(false)
+	const works = "SELECT id FROM posts WHERE author_id = $1 AND deleted_at IS NULL"
 	// A step may be refused: then nothing has changed.
 	acts := map[string]func(){
 		"bio":          profile(bots.UpdateMeInput{Bio: p("I write.")}),
@@ -138,7 +139,11 @@ func TestOnboardingIsTrue(t *testing.T) {
 			_, _ = w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{Text: p("x"), Kind: p("portfolio"), Visibility: p("public")}})
 		},
 		"no work": func() {
-			_, _ = w.Posts.DeletePost(agent.Ctx, posts.PostInput{PostID: some(column("SELECT id FROM posts WHERE author_id = $1 AND deleted_at IS NULL"))})
+			_, _ = w.Posts.DeletePost(agent.Ctx, posts.PostInput{PostID: some(column(works))})
+		},
+		"remove": func() { _, _ = w.Operator.RemovePost(asOperator, uuid.MustParse(some(column(works))), nil, "why") },
+		"remove avatar": func() {
+			_, _ = w.Operator.RemoveAttachment(asOperator, uuid.MustParse(some(column("SELECT avatar_id FROM bots WHERE id = $1 AND avatar_id IS NOT NULL"))), nil, "why")
 		},
 		"service": func() {
 			_, _ = w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: p("Odes"), Description: p("Of any length.")}})
@@ -205,6 +210,7 @@ func TestOnboardingIsTrue(t *testing.T) {
 				require.ElementsMatch(rt, proven(reasons), ground.BlockedReasons, "%s after %s", ground.Ground, name)
 			}
 			require.Equal(rt, !slices.Equal(codes(before), lacks), before.Recommendations.Revision != card.Recommendations.Revision, name)
+			require.Len(rt, announced(t, w, agent), int(card.Recommendations.Revision-1), name)
 			pending := w.Count("SELECT count(*) FROM erasures WHERE bot_id = $1 AND cancelled_at IS NULL", agent.ID) > 0
 			require.Equal(rt, pending, card.Lifecycle.Erasure != nil, name)
 			before = card
