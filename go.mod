@@ -21,7 +21,6 @@ require (
 	github.com/gorilla/websocket v1.5.3
 	github.com/h2non/bimg v1.1.9
 	github.com/hashicorp/golang-lru/v2 v2.0.7
-	github.com/jmoiron/sqlx v1.4.0
 	github.com/jotaen/kong-completion v0.0.4
 	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/lib/pq v1.12.3

@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
-	"github.com/jmoiron/sqlx/reflectx"
 	"github.com/lib/pq"
 )
 
@@ -23,11 +24,45 @@ func IDs(ids []uuid.UUID) driver.Valuer {
 	return texts
 }
 
-// fields maps a column to a struct field: the field with its name in the tag `db`, or else in camel case.
-var fields = reflectx.NewMapperFunc("db", func(name string) string { return strings.ToLower(wordBreak.ReplaceAllString(name, "${1}_$2")) })
-
 // wordBreak matches the beginning of the next word in a camel-case name.
 var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// known holds the result of columnsOf by type.
+var known sync.Map
+
+// columnsOf returns the place of the field of each column that a struct can hold.
+func columnsOf(of reflect.Type) map[string][]int {
+	columns, found := known.Load(of)
+	if !found {
+		made := make(map[string][]int)
+		addColumns(made, of, "", nil)
+		columns, _ = known.LoadOrStore(of, made)
+	}
+	return columns.(map[string][]int)
+}
+
+// addColumns adds the fields of a struct, and of the structs in it. A field hides one of the same name in an embedded struct.
+func addColumns(columns map[string][]int, of reflect.Type, prefix string, at []int) {
+	for i := range of.NumField() {
+		field, at := of.Field(i), append(slices.Clip(at), i)
+		name, tagged := field.Tag.Lookup("db")
+		switch {
+		case name == "-", !field.IsExported() && !field.Anonymous:
+			continue
+		case !tagged && field.Anonymous && field.Type.Kind() == reflect.Struct:
+			addColumns(columns, field.Type, prefix, at)
+			continue
+		case !tagged:
+			name = strings.ToLower(wordBreak.ReplaceAllString(field.Name, "${1}_$2"))
+		}
+		if hidden, ok := columns[prefix+name]; !ok || len(at) < len(hidden) {
+			columns[prefix+name] = at
+		}
+		if field.Type.Kind() == reflect.Struct {
+			addColumns(columns, field.Type, prefix+name+".", at)
+		}
+	}
+}
 
 // Querier runs statements: DB.SQL outside a transaction, Tx.SQL inside one.
 type Querier interface {
@@ -95,23 +130,27 @@ func (d *DB) Walk(ctx context.Context, s *Statement, args ...any) (changed int64
 }
 
 // All runs a statement and scans each row of the result into a new T. Every column needs a field: with its name in the tag `db`,
-// or AmountMinor for amount_minor. The fields of embedded structs count. A slice of texts or integers takes an array.
+// or AmountMinor for amount_minor. The fields of embedded structs count, and author.id is the field ID of the field Author. A slice
+// of texts or integers takes an array.
 func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) (all []*T, err error) {
-	var paths [][]int // of the columns
+	var places [][]int // of the columns
 	err = Each(ctx, q, func(rows *sql.Rows) error {
-		if paths == nil {
+		if places == nil {
 			columns, err := rows.Columns()
 			if err != nil {
 				return err
 			}
-			paths = fields.TraversalsByName(reflect.TypeFor[T](), columns)
-		}
-		one, to := new(T), make([]any, len(paths))
-		for i, path := range paths {
-			if len(path) == 0 {
-				return fmt.Errorf("column %d has no field in %T", i+1, one)
+			for _, column := range columns {
+				place, ok := columnsOf(reflect.TypeFor[T]())[column]
+				if !ok {
+					return fmt.Errorf("the column %s has no field in %T", column, *new(T))
+				}
+				places = append(places, place)
 			}
-			field := reflectx.FieldByIndexes(reflect.ValueOf(one), path)
+		}
+		one, to := new(T), make([]any, len(places))
+		for i, place := range places {
+			field := reflect.ValueOf(one).Elem().FieldByIndex(place)
 			switch to[i] = field.Addr().Interface(); field.Type() {
 			case reflect.TypeFor[[]int64]():
 				to[i] = pq.Array(to[i])
