@@ -121,8 +121,19 @@ func (s *server) limitHeaderSize(next http.Handler) http.Handler {
 	})
 }
 
-// addressKey returns the client's address: the connection's address, or the address that a trusted proxy forwards.
-func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
+// limitAddresses refuses requests above RequestsPerAddressPerSecond of a client's address, which is the connection's address, or
+// the address that a trusted proxy forwards.
+func (s *server) limitAddresses(next http.Handler) http.Handler {
+	window := limits.NewWindow(s.RequestsPerAddressPerSecond, time.Second)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if window.Add(requestOf(r.Context()).address) > s.RequestsPerAddressPerSecond {
+			s.Metrics.Limits.Count(metrics.RequestsPerAddress)
+			s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
 
 // normalizePath sets the path that the router compares: a percent-encoded unreserved character, or @, means the character
 // (RFC 3986 §6.2.2.2; no path here distinguishes the two forms of @). A path with empty or dot segments becomes one that does not

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/go-chi/httprate"
 	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
@@ -90,12 +89,7 @@ func New(c Config) http.Handler {
 	crossOrigin, preflight := c.crossOrigin()
 	mux.Use(crossOrigin)
 	if c.RequestsPerAddressPerSecond > 0 {
-		mux.Use(httprate.LimitBy(c.RequestsPerAddressPerSecond, time.Second, addressKey,
-			httprate.WithResponseHeaders(httprate.ResponseHeaders{}),
-			httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
-				s.Metrics.Limits.Count(metrics.RequestsPerAddress)
-				s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))
-			})))
+		mux.Use(s.limitAddresses)
 	}
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		missing := fault.New(fault.NotFound).Say("There is no such path. /api/v1/openapi.json lists all.")

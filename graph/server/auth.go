@@ -28,7 +28,7 @@ type credentials struct {
 // with two at once, and for a token that is not an operator's and does not have the form of an agent's; forbidden if another site
 // made a session's request; rate_limited after too many wrong tokens; invalid_input for an invalid operator's name, forbidden for
 // another operator's name.
-func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (credentials, error) {
+func (s *server) readCredentials(r *http.Request) (credentials, error) {
 	if len(r.Header.Values("Authorization")) == 0 {
 		v, signedIn, err := s.signedIn(r)
 		if err == nil && !signedIn {
@@ -47,14 +47,14 @@ func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (creden
 	case auth.WellFormed(token):
 		return credentials{agentToken: token}, nil
 	default:
-		return credentials{}, s.wrongToken(w, r)
+		return credentials{}, s.wrongToken(r)
 	}
 }
 
 // authenticate returns the caller for the methods of the domains. It looks up an agent's token. Faults: unauthorized for a token
 // that is not live, or rate_limited after too many of them; forbidden for a suspended agent; write_limited for an agent over its
 // limit of changes.
-func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credentials, mutating bool) (viewer.Viewer, error) {
+func (s *server) authenticate(r *http.Request, c credentials, mutating bool) (viewer.Viewer, error) {
 	if c.operator != nil {
 		v := *c.operator
 		v.Address = s.clientAddress(r)
@@ -62,7 +62,7 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credenti
 	}
 	v, err := s.Graph.Auth.Authenticate(r.Context(), c.agentToken, mutating)
 	if errors.Is(err, fault.New(fault.Unauthorized)) {
-		if refused := s.wrongToken(w, r); !errors.Is(refused, fault.New(fault.Unauthorized)) {
+		if refused := s.wrongToken(r); !errors.Is(refused, fault.New(fault.Unauthorized)) {
 			err = refused // rate_limited; otherwise err says why the token ended
 		}
 	}
@@ -71,10 +71,10 @@ func (s *server) authenticate(w http.ResponseWriter, r *http.Request, c credenti
 }
 
 // authenticateOperator returns the calling operator. Faults as readCredentials; an agent's token is a wrong token here.
-func (s *server) authenticateOperator(w http.ResponseWriter, r *http.Request) (viewer.Viewer, error) {
-	c, err := s.readCredentials(w, r)
+func (s *server) authenticateOperator(r *http.Request) (viewer.Viewer, error) {
+	c, err := s.readCredentials(r)
 	if err == nil && c.operator == nil {
-		err = s.wrongToken(w, r)
+		err = s.wrongToken(r)
 	}
 	if err != nil {
 		return viewer.Viewer{}, err
@@ -132,12 +132,12 @@ const (
 // that number is reached. Tokens are counted per client address (an IPv6 client is its /64), separately in each process, and only
 // those that are known to be wrong. A right one always passes, so an attacker cannot lock out an operator or an agent. Guessing
 // is hopeless: the installation's token has at least 32 characters.
-func (s *server) wrongToken(w http.ResponseWriter, r *http.Request) error {
+func (s *server) wrongToken(r *http.Request) error {
 	client := s.clientAddress(r)
-	if s.guesses.OnLimit(w, r, client) {
+	switch count := s.guesses.Add(client); {
+	case count > maxGuesses:
 		return fault.New(fault.RateLimited).Say("Too many wrong tokens came from this address.").After(guessWindow)
-	}
-	if _, rate, err := s.guesses.Status(client); err == nil && rate >= maxGuesses {
+	case count == maxGuesses:
 		s.Logger.WarnContext(r.Context(), "too many wrong tokens on the operator listener", "address", client, "within", guessWindow)
 	}
 	return fault.New(fault.Unauthorized)

@@ -57,7 +57,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Re
 		known := faultOf(r.Context(), err)
 		return outcome{operation, known.Status(), known.Code}
 	}
-	who, err := s.readCredentials(w, r)
+	who, err := s.readCredentials(r)
 	if err != nil {
 		w.Header().Set("Connection", "close") // else net/http waits for the body before it answers
 		return failed(err)
@@ -71,7 +71,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Re
 	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 	defer cancel()
 	r = r.WithContext(ctx)
-	v, err := s.authenticate(w, r, who, doc.mutating)
+	v, err := s.authenticate(r, who, doc.mutating)
 	if err == nil {
 		err = refused
 	}

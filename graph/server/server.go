@@ -32,12 +32,12 @@ import (
 
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
-	"github.com/go-chi/httprate"
 	"go.opentelemetry.io/otel/trace"
 
 	"stoa/graph"
 	"stoa/graph/exec"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
@@ -72,7 +72,7 @@ type server struct {
 	Config
 	byPath   map[string]methods
 	sessions sessions
-	guesses  *httprate.RateLimiter
+	guesses  *limits.Window
 	// forOperators runs documents with introspection and suggestions, forOthers without.
 	forOperators, forOthers *executor.Executor
 	pages                   http.Handler
@@ -83,8 +83,7 @@ func New(c Config) http.Handler {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
 	}
-	guesses := httprate.NewRateLimiter(maxGuesses, guessWindow, httprate.WithResponseHeaders(httprate.ResponseHeaders{}))
-	s := &server{Config: c, sessions: newSessions(c.OperatorToken), guesses: guesses}
+	s := &server{Config: c, sessions: newSessions(c.OperatorToken), guesses: limits.NewWindow(maxGuesses, guessWindow)}
 	s.byPath = s.paths()
 	s.forOperators, s.forOthers = s.newExecutor(), s.newExecutor()
 	s.forOperators.Use(extension.Introspection{})
@@ -201,7 +200,7 @@ func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !mount.Open {
-		v, err := s.authenticateOperator(w, r)
+		v, err := s.authenticateOperator(r)
 		if err != nil {
 			s.failPage(w, r, err)
 			return

@@ -101,7 +101,7 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !known {
-		known := faultOf(r.Context(), s.wrongToken(w, r))
+		known := faultOf(r.Context(), s.wrongToken(r))
 		form.Complaint, form.Code = "This is not an operator's token.", ""
 		if code != "" {
 			form.Complaint = "This link is used up or too old. Sign in with your token, or make another link."
@@ -314,7 +314,7 @@ func (s *server) makeCode(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, fault.New(fault.Unauthorized))
 		return
 	}
-	v, err := s.authenticateOperator(w, r)
+	v, err := s.authenticateOperator(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
