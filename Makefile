@@ -108,7 +108,8 @@ fmt: ## Format the code
 generate: generate-ent generate-graphql generate-clients ## Generate code again: ent from its schema, the GraphQL layer, both clients' records, the playground
 
 generate-ent:
-	@$(GO) run ./ent/entc
+	@$(GO) -C cmd/generate build -o ../../bin/generate-ent ./ent
+	@bin/generate-ent
 
 generate-graphql:
 	@$(GO) tool gqlgen generate

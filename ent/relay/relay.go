@@ -1,6 +1,6 @@
 // Package relay holds the types that the generated code of connections needs: cursors, directions, and the condition that finds
 // the rows behind a cursor. It replaces entgql, which generates that code: a program with entgql also contains the generators of
-// ent and gqlgen. The names are the same as in entgql, because the generated code uses them; ent/entc sets the import.
+// ent and gqlgen. The names are the same as in entgql, because the generated code uses them; cmd/generate/ent sets the import.
 //
 // All of it is safe for concurrent use.
 package relay

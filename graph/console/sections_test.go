@@ -62,7 +62,7 @@ func TestEveryConditionIsUsed(t *testing.T) {
 		entity, found := strings.CutSuffix(name, "WhereInput")
 		for _, field := range input.Fields {
 			if found && field.Type.Name() != "ID" && !slices.Contains(always, field.Name) {
-				require.True(t, offered[entity+"."+field.Name], "no list filters by %s.%s: see ent/entc/main.go", entity, field.Name)
+				require.True(t, offered[entity+"."+field.Name], "no list filters by %s.%s: see cmd/generate/ent/main.go", entity, field.Name)
 			}
 		}
 	}

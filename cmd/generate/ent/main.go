@@ -1,4 +1,5 @@
-// Command entc generates the data layer in ent and the operators' half of the GraphQL schema; run it in the root folder.
+// Command ent generates the data layer in ent and the operators' half of the GraphQL schema; run it in the root folder. It is in a
+// module of its own, so that the server's go.mod has no generators.
 package main
 
 import (
@@ -32,12 +33,11 @@ func main() {
 	config := &gen.Config{
 		Features: []gen.Feature{gen.FeatureLock},
 		Templates: []*gen.Template{
-			gen.MustParse(gen.NewTemplate("explorer").Funcs(entgql.TemplateFuncs).ParseFiles("ent/entc/explorer.tmpl")),
+			gen.MustParse(gen.NewTemplate("explorer").Funcs(entgql.TemplateFuncs).ParseFiles("cmd/generate/ent/explorer.tmpl")),
 		},
 		Hooks: []gen.Hook{withoutEntgql},
 	}
-	// The tag brings the annotations of entgql into the schema (ent/schema/annotations_entgql.go).
-	if err := entc.Generate("./ent/schema", config, entc.Extensions(extension), entc.BuildTags("entgql")); err != nil {
+	if err := entc.Generate("./ent/schema", config, entc.Extensions(extension)); err != nil {
 		log.Fatalf("ent: %v", err)
 	}
 }
