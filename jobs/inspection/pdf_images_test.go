@@ -25,7 +25,7 @@ func secretive(t *testing.T) []byte {
 		appSegment(0xFE, []byte("secret comment")),
 		appSegment(0xEB, []byte("JP secret provenance")),
 		appSegment(0xE2, []byte("MPF\x00secret")),
-		appSegment(0xE2, append([]byte("ICC_PROFILE\x00\x01\x01"), tabled("A2B0")...)),
+		withProfile(tablesProfile),
 		appSegment(0xEE, []byte("Adobe\x00\x64\x00\x00\x00\x00\x01")))
 }
 

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"image"
 	"image/color"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -24,52 +22,6 @@ func TestOrientation(t *testing.T) {
 			requireTurned(t, orientation, jpegOf(t, stored, exif(orientation)))
 		})
 	}
-}
-
-// TestColours: for every colour space of the original, the preview is sRGB on white.
-func TestColours(t *testing.T) {
-	t.Parallel()
-	deep := image.NewNRGBA64(image.Rect(0, 0, 16, 16))
-	grey := image.NewGray16(image.Rect(0, 0, 16, 16))
-	for y := range 16 {
-		for x := range 16 {
-			deep.Set(x, y, color.NRGBA64{R: 0xFFFF, A: 0xFFFF})
-			grey.Set(x, y, color.Gray16{Y: 0x8000})
-		}
-	}
-	cmyk := graphtest.Got(os.ReadFile(filepath.Join("testdata", "corpus", "img", "425ec0fb36"+suffix(t, "425ec0fb36"))))(t)
-	for name, row := range map[string]struct {
-		file []byte
-		want color.RGBA
-	}{
-		"profile":           {jpegOf(t, plain(16, 16, red), swapped()), blue},
-		"broken profile":    {jpegOf(t, plain(16, 16, red), appSegment(0xE2, []byte("ICC_PROFILE\x00\x01\x01garbage"))), red},
-		"16 bits":           {pngOf(t, deep), red},
-		"16 bits grey":      {pngOf(t, grey), color.RGBA{128, 128, 128, 255}},
-		"transparent":       {pngOf(t, plain(16, 16, color.NRGBA{R: 255, A: 0})), white},
-		"half transparent":  {pngOf(t, plain(16, 16, color.NRGBA{R: 255, A: 128})), color.RGBA{255, 127, 127, 255}},
-		"CMYK is displayed": {cmyk, color.RGBA{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			report := accepted(t, inspectedAndPublished(t, row.file, Avatar))
-			for _, made := range [][]byte{report.Preview, report.Published} {
-				m := shown(t, made)
-				_, isColour := m.(*image.YCbCr)
-				require.Equal(t, &made[0] == &report.Preview[0] || report.MediaType == JPEG, isColour, "%T", m)
-				if row.want.A > 0 {
-					near(t, row.want, m, 8, 8)
-				}
-			}
-		})
-	}
-}
-
-// suffix returns the rest of the corpus file's name that begins with start.
-func suffix(t *testing.T, start string) string {
-	found := graphtest.Got(filepath.Glob(filepath.Join("testdata", "corpus", "img", start+"*")))(t)
-	require.Len(t, found, 1)
-	return filepath.Base(found[0])[len(start):]
 }
 
 // TestSizes: the longest side of a preview is at most 1024, of a published image 4096, proportions kept, never enlarged.
