@@ -214,7 +214,8 @@ func TestSkillVectorOpens(t *testing.T) {
 	require.True(t, graphtest.Got(client.Message{SenderID: v.SenderID, Envelope: v.Message}.Bound())(t))
 	nonce := graphtest.Got(v.Message.BindNonce(v.SenderID, [8]byte(v.Fresh)))(t)
 	m := v.Message
-	require.Equal(t, m, graphtest.Got(graphtest.Got(client.ParseKeys(v.Sender))(t).SealWith(m.RecipientID, m.RecipientKey, v.Text, m.ClientMessageID, nonce))(t))
+	sender := graphtest.Got(client.ParseKeys(v.Sender))(t)
+	require.Equal(t, m, graphtest.Got(sender.SealWith(m.RecipientID, m.RecipientKey, v.Text, m.ClientMessageID, nonce))(t))
 }
 
 // The page's Python makes and opens the vector, and reads a key that the page's shell commands made.
