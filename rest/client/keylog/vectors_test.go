@@ -47,7 +47,8 @@ type vectors struct {
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	var v vectors
-	require.NoError(t, json.Unmarshal(keylogtest.Got(os.ReadFile("../testdata/keylog.json"))(t), &v))
+	raw := keylogtest.Got(os.ReadFile("../testdata/keylog.json"))(t)
+	require.NoError(t, json.Unmarshal(raw, &v)) //nolint:musttag // Go matches the names without tags
 	log, witness := keylogtest.Got(keylog.ParseLogKey(v.Vkey))(t), keylogtest.Got(keylog.ParseWitnessKey(v.Witness))(t)
 	require.Equal(t, []int{2, 13, 19, 23, 44}, []int{len(v.Agents), len(v.Checkpoints), len(v.Proofs), len(v.Consistency), len(v.Tile.Entries)})
 	for _, a := range v.Agents {
