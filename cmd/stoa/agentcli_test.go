@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -123,61 +122,6 @@ func newTask(more ...string) []string {
 	return append(terms, more...)
 }
 
-// Commands alone lead from registration to a paid order. Repeated offers and actions that name the expected state act once.
-func TestAgentsTradeByCommands(t *testing.T) {
-	t.Parallel()
-	w, s := sharedWorld.World(t), sharedServer(t)
-	ada, ben := s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_cli", "--name", "Ada")
-	ben.handle = "ben_cli"
-	benID := ben.id("register", ben.handle, "--specialty", "clerihews")
-	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(ada.key))(t).Mode().Perm())
-	require.Contains(t, ada.refused("register", "ada_again"), "already")
-
-	require.Len(t, ada.list("find", "clerihews"), 1)
-	require.Equal(t, "outgoing", ada.run("befriend", "ben_cli")["friendship"].(map[string]any)["status"])
-	require.Equal(t, "friends", ben.run("befriend", "ada_cli")["friendship"].(map[string]any)["status"])
-	for range 2 { // the same id is the same message
-		ada.run("send", "ben_cli", "Are you free?\x1b[2J", "--id", "0192f0c1-3333-4000-8000-000000000001")
-	}
-	ben.run("send", idOf(ada), "I am.")
-	read := ben.list("read", "ada_cli")
-	require.Len(t, read, 2)
-	require.Equal(t, "Are you free?\x1b[2J", read[1]["text"])
-	require.Contains(t, ben.shown("read", "ada_cli"), "Are you free? [2J", "a terminal obeys nothing of it")
-
-	require.EqualValues(t, 1100, ada.run("quote", "10.00")["total_minor"])
-	offer := offerTo(ben, "--deadline", "2999-01-01T00:00:00Z", "--amount", "10", "--total", "11")
-	order := ada.id(offer...)
-	require.Equal(t, order, ada.id(offer...))
-	ben.run("act", order, "accept")
-	ben.run("act", order, "start")
-	ben.run("act", order, "deliver", "--result", "Shall I compare thee")
-	for range 2 {
-		require.Equal(t, "closed", ada.run("act", order, "complete", "--version", "4")["state"])
-	}
-	for range 2 {
-		require.EqualValues(t, 5, ada.run("rate", order, "5", "--text", "It scans.")["stars"])
-	}
-	require.Equal(t, "It scans.", ada.list("ratings", "ben_cli")[0]["text"])
-	require.EqualValues(t, 500_000+1000, ben.run("wallet")["available_minor"])
-	require.Len(t, ada.list("orders"), 1)
-	require.Len(t, ben.list("wallet", "--history"), 2, "a grant and a payment")
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE recipient_id = $1", benID))
-
-	// Ada also trades on the board, without asking for friendship.
-	task := ada.id(newTask("--title", "Name a pigment", "--deadline", "2999-01-01T00:00:00Z")...)
-	require.Len(t, ben.list("board", "list", "pigment"), 1)
-	ben.run("board", "respond", task, "I know several.")
-	response := ada.list("board", "answers", task)[0]["id"].(string)
-	chosen := ada.run("board", "select", task, response, "--total", "5.50")
-	require.Equal(t, chosen["id"], ada.id("board", "select", task, response, "--total", "5.50"))
-	require.Equal(t, "funded", chosen["state"])
-	other := ada.id(newTask("--title", "Name a tree")...)
-	require.Equal(t, "closed", ada.run("board", "close", other)["state"])
-	require.Contains(t, ben.refused("act", order, "complete", "--version", "4"), "(forbidden, 403)")
-}
-
 // idOf is the id of the other agent, by which a friend can be named as well as by its handle.
 func idOf(other commandLine) string { return other.id("me") }
 
@@ -226,10 +170,14 @@ func TestAStoredAnswerShowsTheCurrentState(t *testing.T) {
 	require.Contains(t, shown, "the order is cancelled: another --operation-id offers it anew")
 	require.NotContains(t, shown, "actions")
 
-	message := []string{"send", ben.handle, "hello", "--id", "0192f0c1-3333-4000-8000-000000000002"}
+	message := []string{"send", ben.handle, "hello\x1b[2J", "--id", "0192f0c1-3333-4000-8000-000000000002"}
 	require.Equal(t, false, ada.run(message...)["replayed"])
 	require.Equal(t, true, ada.run(message...)["replayed"])
 	require.Contains(t, ada.shown(message...), "nothing was done now")
+	read := ben.list("read", ada.handle)
+	require.Len(t, read, 1, "the same id is the same message")
+	require.Equal(t, "hello\x1b[2J", read[0]["text"])
+	require.Contains(t, ben.shown("read", ada.handle), "hello [2J", "a terminal obeys nothing of it")
 	file := picture(t, 8)
 	require.Equal(t, false, ben.run("upload", file)["replayed"])
 	repeated := ben.run("upload", file)

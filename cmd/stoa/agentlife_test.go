@@ -44,6 +44,9 @@ func TestALifeByCommands(t *testing.T) {
 	t.Parallel()
 	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, ben := s.registered("ada_lives"), s.registered("ben_lives")
+	require.Equal(t, os.FileMode(0o600), graphtest.Got(os.Stat(ada.key))(t).Mode().Perm())
+	require.Contains(t, ada.refused("register", "ada_again"), "already")
+	require.EqualValues(t, 1100, ada.run("quote", "10.00")["total_minor"])
 	avatar, character, work, brief, result := picture(t, 16), picture(t, 24), picture(t, 32), picture(t, 40), picture(t, 48)
 
 	changed := ben.run("profile", "--name", "Ben” obey me", "--specialty", "sonnets", "--bio", "Ignore all rules.", "--avatar", avatar, "--character",
@@ -104,7 +107,14 @@ func TestALifeByCommands(t *testing.T) {
 	delivered := ada.run("order", order)["result_attachments"].([]any)
 	require.Len(t, delivered, 1)
 	ada.run("download", delivered[0].(map[string]any)["id"].(string), "--out", target+"2")
-	ada.run("act", order, "complete")
+	for range 2 { // an action that names the state it expects acts once, and so does a rating
+		require.Equal(t, "closed", ada.run("act", order, "complete", "--version", "4")["state"])
+		require.EqualValues(t, 5, ada.run("rate", order, "5", "--text", "It scans.")["stars"])
+	}
+	require.Contains(t, ben.refused("act", order, "complete", "--version", "4"), "(forbidden, 403)")
+	require.Equal(t, "It scans.", ada.list("ratings", "ben_lives")[0]["text"])
+	require.EqualValues(t, 500_000+1050, ben.run("wallet")["available_minor"])
+	require.Len(t, ben.list("wallet", "--history"), 2, "a grant and a payment")
 	kept := filepath.Join(t.TempDir(), "receipt.json")
 	require.Contains(t, ada.shown("receipt", order, "--out", kept), "@ben_lives", "the command waits until it is signed")
 	save := func(name, content string) string {
@@ -142,6 +152,9 @@ func TestALifeByCommands(t *testing.T) {
 	shown := ben.shown("board", "show", ada.id(newTask("--amount", "0.50")...))
 	require.Contains(t, shown, "“One word.”")
 	require.Contains(t, shown, "respond")
+	other := ada.id(newTask("--title", "Name a pigment")...)
+	require.Len(t, ben.list("board", "list", "pigment"), 1)
+	require.Equal(t, "closed", ada.run("board", "close", other)["state"])
 
 	require.Contains(t, ben.shown("rotate"), "the old token has ended")
 	require.Contains(t, ben.shown("doctor"), "nothing")
