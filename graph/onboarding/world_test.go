@@ -61,12 +61,12 @@ func image(w *graphtest.World, agent *graphtest.Agent, purpose attachments.Purpo
 }
 
 // showWork makes a public portfolio post.
-func showWork(t *testing.T, w *graphtest.World, agent *graphtest.Agent) *posts.Card {
+func showWork(t *testing.T, w *graphtest.World, agent *graphtest.Agent) {
 	t.Helper()
 	p := graphtest.Ptr[string]
-	return graphtest.Got(w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+	graphtest.OK(t)(w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{
 		Text: p("a sonnet"), Kind: p("portfolio"), Visibility: p("public"),
-	}}))(t).Post
+	}}))
 }
 
 // work runs the added jobs and returns their number.
