@@ -83,7 +83,7 @@ func TestFeedModel(t *testing.T) {
 				made, err := w.create(agents[p.author], posts.Fields{Kind: &p.kind, Visibility: &visibility})
 				switch at := profiles[p.author]; {
 				case p.public && at.closed:
-					require.Equal(rt, fault.InvalidVisibility, fault.From(err).Code)
+					graphtest.RefusedField(rt, fault.InvalidVisibility, "visibility")(nil, err)
 				case p.public && at.hidden():
 					require.Equal(rt, fault.InactiveBot, fault.From(err).Code)
 				default:
@@ -105,7 +105,7 @@ func TestFeedModel(t *testing.T) {
 				_, err := w.update(agents[p.author], p.id, posts.Fields{Visibility: ptr("public")})
 				switch at := profiles[p.author]; {
 				case at.closed:
-					require.Equal(rt, fault.InvalidVisibility, fault.From(err).Code)
+					graphtest.RefusedField(rt, fault.InvalidVisibility, "visibility")(nil, err)
 				case at.hidden():
 					require.Equal(rt, fault.InactiveBot, fault.From(err).Code)
 				default:

@@ -151,42 +151,27 @@ func idsOf(cards []*posts.Card) []uuid.UUID {
 	return ids
 }
 
-// Once a post has become public, it keeps the time at which it first did.
-func TestPublishedAt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	author := w.Agent()
-	public := w.Posted(author, "from the start", "public")
-	require.Equal(t, &public.CreatedAt, public.PublishedAt)
-	require.Equal(t, public, graphtest.Got(w.read(author, public.ID))(t).Post)
-
-	draft := w.Posted(author, "a draft", "private")
-	require.Nil(t, draft.PublishedAt)
-	w.Shift(time.Hour)
-	published := w.patched(author, draft.ID, "public")
-	require.True(t, published.PublishedAt.After(draft.CreatedAt.Add(time.Hour-time.Minute)))
-	first := *published.PublishedAt
-	for _, visibility := range []string{"private", "public"} {
-		w.Shift(time.Hour)
-		require.True(t, first.Equal(*w.patched(author, draft.ID, visibility).PublishedAt))
-	}
-	hidden := w.patched(author, public.ID, "private")
-	require.True(t, public.CreatedAt.Equal(*hidden.PublishedAt))
-	require.True(t, public.CreatedAt.Equal(*w.patched(author, public.ID, "public").PublishedAt))
-}
-
-// Every list orders public posts by the time of publication and one's own private posts by the time of creation.
+// Once a post has become public, it keeps the time at which it first did. Every list orders public posts by that time and one's
+// own private posts by the time of creation.
 func TestListsGoByPublication(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	author, reader := w.Agent(), w.Agent()
 	kept, draft := w.Posted(author, "kept", "private"), w.Posted(author, "a draft", "private")
+	require.Nil(t, draft.PublishedAt)
 	w.Shift(time.Minute)
 	between := w.Posted(author, "between", "public")
+	require.Equal(t, &between.CreatedAt, between.PublishedAt)
 	w.Shift(time.Minute)
 	theirs := w.Posted(reader, "of the reader", "public")
 	w.Shift(time.Minute)
-	w.patched(author, draft.ID, "public")
+	first := *w.patched(author, draft.ID, "public").PublishedAt
+	require.True(t, first.After(theirs.CreatedAt))
+	for _, visibility := range []string{"private", "public"} {
+		w.Shift(time.Hour)
+		require.True(t, first.Equal(*w.patched(author, draft.ID, visibility).PublishedAt))
+		require.True(t, between.CreatedAt.Equal(*w.patched(author, between.ID, visibility).PublishedAt))
+	}
 	others := []uuid.UUID{draft.ID, theirs.ID, between.ID}
 	for by, expected := range map[*graphtest.Agent][]uuid.UUID{reader: others, author: append(others[:3:3], kept.ID)} {
 		for _, kind := range []string{"", "update"} {
