@@ -186,7 +186,7 @@ func notifySystemd(log *slog.Logger, state string) {
 	if socket == "" {
 		return
 	}
-	conn, err := net.Dial("unixgram", socket)
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err == nil {
 		_, err = conn.Write([]byte(state))
 		err = errors.Join(err, conn.Close())

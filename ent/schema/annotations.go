@@ -16,7 +16,9 @@ func (annotation) Name() string { return "EntGQL" }
 // Merge implements schema.Merger.
 func (a annotation) Merge(other schema.Annotation) schema.Annotation {
 	merged := maps.Clone(a)
-	maps.Copy(merged, other.(annotation))
+	if more, ok := other.(annotation); ok {
+		maps.Copy(merged, more)
+	}
 	return merged
 }
 

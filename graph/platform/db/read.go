@@ -38,7 +38,7 @@ func columnsOf(of reflect.Type) map[string][]int {
 		addColumns(made, of, "", nil)
 		columns, _ = known.LoadOrStore(of, made)
 	}
-	return columns.(map[string][]int)
+	return columns.(map[string][]int) //nolint:forcetypeassert // known holds nothing else
 }
 
 // addColumns adds the fields of a struct, and of the structs in it. A field hides one of the same name in an embedded struct.

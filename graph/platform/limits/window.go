@@ -28,13 +28,12 @@ func (w *Window) Add(key string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	age := time.Since(w.began)
-	if windows := age / w.length; windows > 0 {
+	if age >= w.length {
 		w.previous, w.now = w.now, make(map[string]int)
-		if windows > 1 {
+		if age >= 2*w.length {
 			w.previous = nil
 		}
-		w.began = w.began.Add(windows * w.length)
-		age -= windows * w.length
+		w.began, age = time.Now().Add(-age%w.length), age%w.length
 	}
 	left := float64(w.length-age) / float64(w.length)
 	count := int(math.Round(float64(w.previous[key])*left)) + w.now[key] + 1
