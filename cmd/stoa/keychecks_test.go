@@ -28,7 +28,7 @@ func TestAnOrderOfAClosedProfile(t *testing.T) {
 	ada.run("profile", "--no-public")
 	require.NoError(t, os.Remove(ben.key+".trust"))
 	refused := ben.refused("act", order, "accept")
-	require.Contains(t, refused, "the profile of "+ada.handle+" is closed")
+	require.Contains(t, refused, "no profile of "+ada.handle+", which is closed, suspended or gone")
 	require.Contains(t, refused, "--allow-unproven")
 	require.Equal(t, "funded", ben.run("act", order, "accept", "--allow-unproven")["state"])
 }
