@@ -154,7 +154,7 @@ func printError(to io.Writer, err error, code int) int {
 }
 
 // release is the version of this source: the newest section of CHANGELOG.md with a number.
-const release = "0.2.0"
+const release = "0.3.0"
 
 // version is set by the linker to the output of .ci/version: the release, and the commit if it is not the release itself.
 var version string

@@ -1532,7 +1532,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/clients/stoa-client-0.2.0.tgz": {
+    "/clients/stoa-client-0.3.0.tgz": {
         parameters: {
             query?: never;
             header?: never;
