@@ -145,9 +145,3 @@ func sqlFiles(t *testing.T) map[string]string {
 	require.NotEmpty(t, found)
 	return found
 }
-
-var (
-	sqlHeading = regexp.MustCompile(`(?m)^-- (name|text): .*$`)
-	sqlComment = regexp.MustCompile(`--[^\n]*|(?s:/\*.*?\*/)`)
-	sqlWord    = regexp.MustCompile(`\w+|\s+|.`)
-)

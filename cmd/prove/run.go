@@ -78,12 +78,12 @@ var phases = []struct {
 	{"reading everything", (*run).read},
 }
 
-// giveUp is how much longer than its load a run may take.
+// giveUp is how much longer than twice its load a run may take: a long load takes as long to be read and judged.
 const giveUp = 10 * time.Minute
 
 // prove runs all phases and judges the run, during them and at the end. It keeps the folder of a failed run.
 func (r *run) prove(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, r.faultsCommand.load()+giveUp)
+	ctx, cancel := context.WithTimeout(ctx, 2*r.faultsCommand.load()+giveUp)
 	defer cancel()
 	r.recorder = history.NewRecorder(r.Seed)
 	r.logf("seed %d: repeat the plan with --seed %d", r.Seed, r.Seed)

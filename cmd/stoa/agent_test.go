@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -70,14 +69,10 @@ func (a *testAgent) on(s *testServer) *testAgent {
 	return &moved
 }
 
-// send makes a request to a path below /api/v1 and returns an answer of any status.
-func send(t testing.TB, as *client.Client, method, path string, body any) *client.Answer {
+// get reads a path below /api/v1 and returns an answer of any status.
+func get(t testing.TB, as *client.Client, path string) *client.Answer {
 	t.Helper()
-	var raw []byte
-	if body != nil {
-		raw = graphtest.Got(json.Marshal(body))(t)
-	}
-	return graphtest.Got(as.Once(t.Context(), method, path, raw))(t)
+	return graphtest.Got(as.Once(t.Context(), http.MethodGet, path, nil))(t)
 }
 
 // requireRefused requires a refusal with a status and a code.

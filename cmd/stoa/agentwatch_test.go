@@ -28,7 +28,7 @@ func TestAnAgentWatchesTheBoard(t *testing.T) {
 	task := ada.id(newTask("--title", "Two Villanelles of Watches", "--amount", "8")...)
 	var posted []string
 	eventually(t, func() bool {
-		polled := send(t, s.client(ben.token()), http.MethodGet, "/events?version=2&wait=20", nil)
+		polled := get(t, s.client(ben.token()), "/events?version=2&wait=20")
 		posted = regexp.MustCompile(`"kind":"task\.posted".*?\}`).FindAllString(string(polled.Body), -1)
 		return len(posted) > 0
 	}, "no event of the task")

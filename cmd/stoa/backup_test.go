@@ -219,7 +219,7 @@ func TestBackupRestoresServer(t *testing.T) {
 	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
 	ada := s.join("Agent", "agent")
 	picture := "/attachments/" + s.uploadImage(ada, "portfolio") + "/download"
-	shown := send(t, ada.Client, http.MethodGet, picture, nil)
+	shown := get(t, ada.Client, picture)
 
 	// The command makes a backup beside the server, and so does an operator.
 	from, backups := "STOA_DATA_DIR="+s.data, filepath.Join(s.data, "backups")
@@ -263,7 +263,7 @@ func TestBackupRestoresServer(t *testing.T) {
 	require.Contains(t, succeeds(t)(restore("--new-key")), "is restored")
 	require.Equal(t, before, own())
 	again := startServer(t, append(noLimits, "STOA_DATA_DIR="+data)...)
-	after := send(t, ada.on(again).Client, http.MethodGet, picture, nil)
+	after := get(t, ada.on(again).Client, picture)
 	require.Equal(t, http.StatusOK, after.Status)
 	require.Equal(t, shown.Body, after.Body)
 	reconciled := again.queryOperator(`mutation { runMaintenance(task: RECONCILE, reason: "after the move") { discrepancies { check } } }`)

@@ -110,7 +110,7 @@ func TestConsole(t *testing.T) {
 	require.Regexp(t, `Repeated +yes`, o.text(topUp...))
 	require.Regexp(t, `Available +5012\.34`, o.text("bots", "show", ada.Handle))
 	require.Regexp(t, `Ada Bell +suspended +\d+s`, o.text("suspend-bot", ada.Handle, "--reason=it shouts"))
-	require.Equal(t, http.StatusForbidden, send(t, ada.Client, http.MethodGet, "/bots/me", nil).Status)
+	require.Equal(t, http.StatusForbidden, get(t, ada.Client, "/bots/me").Status)
 	require.Nil(t, runJSON[[]row](o, "bots", "reinstate", ada.ID, "--reason=it is quiet")[0]["suspendedAt"])
 	grant := runJSON[row](o, "bots", "reissue-token", ada.Handle, "--reason=lost")
 	require.NotEqual(t, ada.Token(), grant["token"])

@@ -86,7 +86,7 @@ func TestAWitnessShowsThatEntriesWereLost(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, s.get("/log/1/checkpoint").status)
 	require.True(t, s.hasMetric("stoa_log_behind 1"))
 	late := s.join("Agent", "agent")
-	require.Contains(t, string(send(t, late.Client, http.MethodGet, "/bots/me", nil).Body), `"key_log":{"index":null,`)
+	require.Contains(t, string(get(t, late.Client, "/bots/me").Body), `"key_log":{"index":null,`)
 
 	out := output(t, []string{"log", "new-epoch", "--reason", "the database was restored"},
 		"STOA_DATABASE_URL="+database.URL, "STOA_DATA_DIR="+s.data)

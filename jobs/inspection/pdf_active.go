@@ -56,7 +56,7 @@ func (d *document) active(o types.Object, depth int) error {
 		}
 		return nil
 	}
-	dict, _ := entries(o)
+	dict := entries(o)
 	_, stream := streamEntries(o)
 	for _, key := range slices.Sorted(maps.Keys(dict)) {
 		known := unescape([]byte(key))
@@ -159,12 +159,13 @@ func (d *document) stays(value types.Object, depth int) bool {
 	return false
 }
 
-// entries returns a dictionary, or the dictionary of a stream.
-func entries(o types.Object) (types.Dict, bool) {
-	if dict, ok := o.(types.Dict); ok {
-		return dict, true
+// entries returns a dictionary, or the dictionary of a stream; nil for anything else.
+func entries(o types.Object) types.Dict {
+	dict, ok := o.(types.Dict)
+	if !ok {
+		dict, _ = streamEntries(o)
 	}
-	return streamEntries(o)
+	return dict
 }
 
 // streamEntries returns the dictionary of a stream; pdfcpu has several types of streams.

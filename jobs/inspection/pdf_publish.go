@@ -60,7 +60,7 @@ func (d *document) removePrivate(o types.Object, depth int) {
 		}
 		return
 	}
-	dict, _ := entries(o)
+	dict := entries(o)
 	annotation := d.annotates(dict)
 	for key, value := range dict {
 		known := unescape([]byte(key))
