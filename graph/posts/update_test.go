@@ -36,7 +36,7 @@ func TestUpdateKeepsUnsentFields(t *testing.T) {
 	require.Empty(t, found.Title)
 }
 
-// Nobody else changes or deletes a post, and after its deletion the author does not either. TestFeedModel reads deleted posts.
+// Only the author changes and deletes a post, and nobody changes a deleted one. TestFeedModel reads deleted posts.
 func TestOnlyTheAuthorChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
